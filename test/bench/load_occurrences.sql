@@ -16,7 +16,7 @@ SELECT
     MD5(toString(h)) AS event_id, '' AS client_id,
     ['production', 'production', 'production', 'staging', 'qa'][1 + h % 5] AS environment,
     concat('shop@1.', toString(intDiv(at, 100000000))) AS release,
-    cityHash64('salt', u) AS user_hash, concat('user', toString(u), '@example.com') AS user, 'error' AS level,
+    bitShiftRight(cityHash64('salt', u), 8) AS user_hash, concat('user', toString(u), '@example.com') AS user, 'error' AS level,
     concat('web-', toString(g % 50)) AS server, concat('GET /orders/', toString(r % 100)) AS transaction,
     if(h % 3 > 0, MD5(toString(g)), '') AS trace_id,
     [concat('browser\tChrome ', toString(100 + h % 30)), concat('os\t', ['Windows 11', 'macOS 15', 'Linux', 'Android 14', 'iOS 18'][1 + g % 5]),
