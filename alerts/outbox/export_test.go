@@ -1,0 +1,21 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+)
+
+// Look makes and sends what is due, once; Follow keeps the copy of the deliveries.
+func (o *Outbox) Look(ctx context.Context) error {
+	return errors.Join(o.makeMessages(ctx), o.sendDue(ctx))
+}
+
+// Follow keeps this node's copy of the deliveries until ctx ends.
+func (o *Outbox) Follow(ctx context.Context) { o.follow(ctx) }
+
+// Waiting is how many deliveries this node knows that are not sent.
+func (o *Outbox) Waiting() int {
+	o.deliveries.mu.Lock()
+	defer o.deliveries.mu.Unlock()
+	return len(o.deliveries.waiting)
+}
