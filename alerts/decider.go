@@ -11,10 +11,24 @@ import (
 // counted, along the log. It needs to remember what was before them; [Decider.Remember]
 // and [Decider.RememberFiring] tell it, so that it decides the same wherever it begins.
 type Decider struct {
-	rules   []watched
-	windows windows
+	rules []watched
+	// at are the rules about the records of a place, as far as they were asked for.
+	at map[place]*rulesAt
 	// fired is when each rule has last fired for a record, in Unix milliseconds of the clock.
 	fired map[pair]int64
+}
+
+// place is what the records have in common that rules are about.
+type place struct {
+	book    errata.Book
+	project uint64
+}
+
+// rulesAt are the rules about records of a place: all, those that count each event, and
+// whether some of them look at texts.
+type rulesAt struct {
+	all, each []*watched
+	texts     bool
 }
 
 // pair is a rule and a record.
@@ -29,11 +43,12 @@ type watched struct {
 	search string // in lower case
 	levels []errata.Level
 	books  []errata.Book
+	counts windows // of a rule with a frequency
 }
 
 // NewDecider makes a decider for the rules that are in force. It remembers nothing.
 func NewDecider(rules Set) *Decider {
-	d := &Decider{fired: map[pair]int64{}, windows: newWindows()}
+	d := &Decider{fired: map[pair]int64{}, at: map[place]*rulesAt{}}
 	for _, rule := range rules {
 		if rule.Enabled {
 			d.rules = append(d.rules, watch(rule))
@@ -51,6 +66,9 @@ func watch(rule Rule) watched {
 	for _, name := range rule.Books {
 		book, _ := errata.ParseBook(name)
 		w.books = append(w.books, book)
+	}
+	if rule.When.Frequency != nil {
+		w.counts = newWindows(rule.When.Frequency)
 	}
 	return w
 }
@@ -74,7 +92,7 @@ func (d *Decider) Counting() (rules Set) {
 func (d *Decider) Remember(rule string, r *errata.Record, minute int64, events uint64, users []uint64) {
 	i := slices.IndexFunc(d.rules, func(w watched) bool { return w.ID == rule })
 	if i >= 0 && d.rules[i].looksAt(r) {
-		d.windows.remember(pair{rule, r.ID}, d.rules[i].When.Frequency, minute, events, users)
+		d.rules[i].counts.remember(r.ID, minute, events, users)
 	}
 }
 
@@ -109,20 +127,52 @@ func (d *Decider) Watch(p Problem) *Watching {
 	if p.Noise {
 		return nil
 	}
-	w := &Watching{of: p, seen: p.Before}
-	for i := range d.rules {
-		if rule := &d.rules[i]; rule.looksAt(p.Record) {
-			w.all = append(w.all, rule)
-			if rule.When.Frequency != nil {
-				w.each = append(w.each, rule)
-			}
-		}
+	at := d.rulesAt(place{p.Book, p.Project})
+	if len(at.all) == 0 {
+		return nil
 	}
+	if at.texts {
+		at = at.about(p.Record)
+	}
+	w := &Watching{of: p, seen: p.Before, all: at.all, each: at.each}
 	w.next = w.after(p.Before)
 	if w.next == 0 && len(w.each) == 0 {
 		return nil
 	}
 	return w
+}
+
+// rulesAt finds the rules of a place.
+func (d *Decider) rulesAt(p place) *rulesAt {
+	at, known := d.at[p]
+	if !known {
+		at = &rulesAt{}
+		for i := range d.rules {
+			if d.rules[i].isAbout(p) {
+				at.add(&d.rules[i])
+			}
+		}
+		d.at[p] = at
+	}
+	return at
+}
+
+// about are those of the rules that are about the texts of the record.
+func (at *rulesAt) about(r *errata.Record) *rulesAt {
+	narrow := &rulesAt{}
+	for _, rule := range at.all {
+		if rule.searches(r) {
+			narrow.add(rule)
+		}
+	}
+	return narrow
+}
+
+func (at *rulesAt) add(rule *watched) {
+	at.all, at.texts = append(at.all, rule), at.texts || rule.search != ""
+	if rule.When.Frequency != nil {
+		at.each = append(at.each, rule)
+	}
 }
 
 // after is the number of the first event behind so many at which a rule fires that does not
@@ -161,9 +211,8 @@ func (d *Decider) See(w *Watching, s *Sighting, fire func(Firing)) {
 		w.next = w.after(w.seen)
 	}
 	for _, rule := range w.each {
-		of := pair{rule.ID, w.of.ID}
-		if rule.matches(s) && d.windows.add(of, rule.When.Frequency, s) && d.fire(w, rule, CauseFrequency, s, fire) {
-			d.windows.forget(of)
+		if rule.matches(s) && rule.counts.add(w.of.ID, rule.When.Frequency, s) && d.fire(w, rule, CauseFrequency, s, fire) {
+			rule.counts.forget(w.of.ID)
 		}
 	}
 }
@@ -220,9 +269,15 @@ func (d *Decider) prune(clock int64) {
 
 // looksAt says whether the record is one that the rule is about.
 func (w *watched) looksAt(r *errata.Record) bool {
-	return (len(w.books) == 0 || slices.Contains(w.books, r.Book)) &&
-		(len(w.Projects) == 0 || slices.Contains(w.Projects, r.Project)) &&
-		(w.search == "" || contains(r.Message, w.search) || contains(r.Class, w.search) || contains(r.File, w.search))
+	return w.isAbout(place{r.Book, r.Project}) && w.searches(r)
+}
+
+func (w *watched) isAbout(p place) bool {
+	return (len(w.books) == 0 || slices.Contains(w.books, p.book)) && (len(w.Projects) == 0 || slices.Contains(w.Projects, p.project))
+}
+
+func (w *watched) searches(r *errata.Record) bool {
+	return w.search == "" || contains(r.Message, w.search) || contains(r.Class, w.search) || contains(r.File, w.search)
 }
 
 func contains(text, lower string) bool { return strings.Contains(strings.ToLower(text), lower) }

@@ -1,26 +1,34 @@
 package alerts
 
-import "slices"
+import (
+	errata "github.com/errata-log/errata"
+)
 
 // millisPerMinute is the unit of windows. An event counts until as many minutes of the clock
 // have begun as the window has.
 const millisPerMinute = 60_000
 
-// windows count the events of records in the last minutes, for each rule with a frequency.
+// WindowFrom is the first minute that counts in the window of a rule with a frequency.
+func WindowFrom(rule Rule, clock int64) (minute int64) {
+	return clock/millisPerMinute - int64(rule.When.Frequency.Minutes) + 1
+}
+
+// windows count the events of records in the last minutes, for one rule with a frequency.
 // What they hold depends on the events and the clock alone, not on the order of the events.
 type windows struct {
-	of map[pair]*window
+	length int64 // in minutes
+	of     map[errata.Position]window
 	// swept is the minute at which windows without events were dropped last.
 	swept int64
 }
 
-// window is what one rule counts of one record.
+// window is what a rule counts of one record. Most records have events in one minute only,
+// and a flood makes a window for each of many records, so that case takes no more memory.
 type window struct {
-	minutes []minute // with events, the oldest first
-	length  int64
-	events  uint64
-	// users are those of all minutes, with the number of minutes that have them.
-	users map[uint64]int
+	events uint64
+	at     int64   // the minute of all events, while more is nil
+	more   *minute // the minutes with events, the oldest first
+	users  uint64  // how many different ones
 }
 
 // minute is what happened in one minute.
@@ -28,55 +36,42 @@ type minute struct {
 	at     int64
 	events uint64
 	users  map[uint64]struct{} // nil when they need not be told apart
+	next   *minute
 }
 
-func newWindows() windows { return windows{of: map[pair]*window{}} }
-
-// WindowFrom is the first minute that counts in the window of a rule with a frequency.
-func WindowFrom(rule Rule, clock int64) (minute int64) {
-	return clock/millisPerMinute - int64(rule.When.Frequency.Minutes) + 1
+func newWindows(f *Frequency) windows {
+	return windows{length: int64(f.Minutes), of: map[errata.Position]window{}}
 }
 
 // add counts an event, and says whether the frequency is reached.
-func (w *windows) add(of pair, f *Frequency, s *Sighting) bool {
+func (w *windows) add(of errata.Position, f *Frequency, s *Sighting) bool {
 	now, at := s.Clock/millisPerMinute, s.Received/millisPerMinute
 	w.sweep(now)
-	if at <= now-int64(f.Minutes) {
+	if at <= now-w.length {
 		return false // it was long on its way
 	}
-	one := w.window(of, f)
-	one.drop(now)
-	m := one.minute(at)
-	m.events++
-	one.events++
+	one := w.of[of]
+	one.drop(now - w.length)
+	one.count(at, 1)
 	if f.Users > 0 && s.User != 0 {
-		one.addUser(m, s.User)
+		one.addUser(at, s.User)
 	}
-	return one.events >= f.Count && uint64(len(one.users)) >= f.Users
+	w.of[of] = one
+	return one.events >= f.Count && one.users >= f.Users
 }
 
 // remember counts the events of a minute that were before.
-func (w *windows) remember(of pair, f *Frequency, at int64, events uint64, users []uint64) {
-	one := w.window(of, f)
-	m := one.minute(at)
-	m.events += events
-	one.events += events
-	for _, user := range users {
-		one.addUser(m, user)
-	}
-}
-
-// forget lets the counting of a rule and a record begin anew.
-func (w *windows) forget(of pair) { delete(w.of, of) }
-
-func (w *windows) window(of pair, f *Frequency) *window {
+func (w *windows) remember(of errata.Position, at int64, events uint64, users []uint64) {
 	one := w.of[of]
-	if one == nil {
-		one = &window{length: int64(f.Minutes), users: map[uint64]int{}}
-		w.of[of] = one
+	one.count(at, events)
+	for _, user := range users {
+		one.addUser(at, user)
 	}
-	return one
+	w.of[of] = one
 }
+
+// forget lets the counting of a record begin anew.
+func (w *windows) forget(of errata.Position) { delete(w.of, of) }
 
 // sweep drops the windows that have nothing in them any more, once in each minute.
 func (w *windows) sweep(now int64) {
@@ -85,48 +80,79 @@ func (w *windows) sweep(now int64) {
 	}
 	w.swept = now
 	for of, one := range w.of {
-		if one.drop(now); len(one.minutes) == 0 {
+		if one.drop(now - w.length); one.events == 0 {
 			delete(w.of, of)
+		} else {
+			w.of[of] = one
 		}
 	}
 }
 
-// drop drops the minutes that are over.
-func (w *window) drop(now int64) {
-	old := 0
-	for ; old < len(w.minutes) && w.minutes[old].at <= now-w.length; old++ {
-		w.events -= w.minutes[old].events
-		for user := range w.minutes[old].users {
-			if w.users[user]--; w.users[user] == 0 {
-				delete(w.users, user)
+// drop drops the minutes up to one.
+func (w *window) drop(upTo int64) {
+	if w.more == nil {
+		if w.at <= upTo {
+			w.events = 0
+		}
+		return
+	}
+	for ; w.more != nil && w.more.at <= upTo; w.more = w.more.next {
+		w.events -= w.more.events
+		for user := range w.more.users {
+			if !w.more.next.has(user) {
+				w.users--
 			}
 		}
 	}
-	w.minutes = slices.Delete(w.minutes, 0, old)
 }
 
-// minute is that of the time; most often it is the last one.
+// count counts events of a minute.
+func (w *window) count(at int64, events uint64) {
+	if w.more == nil && (w.events == 0 || w.at == at) {
+		w.at, w.events = at, w.events+events
+		return
+	}
+	w.minute(at).events += events
+	w.events += events
+}
+
+// minute is that of the time.
 func (w *window) minute(at int64) *minute {
-	i := len(w.minutes)
-	for i > 0 && w.minutes[i-1].at > at {
-		i--
+	if w.more == nil && w.events > 0 {
+		w.more = &minute{at: w.at, events: w.events}
 	}
-	if i == 0 || w.minutes[i-1].at != at {
-		w.minutes = slices.Insert(w.minutes, i, minute{at: at})
-		i++
+	place := &w.more
+	for *place != nil && (*place).at < at {
+		place = &(*place).next
 	}
-	return &w.minutes[i-1]
+	if *place == nil || (*place).at != at {
+		*place = &minute{at: at, next: *place}
+	}
+	return *place
 }
 
-// addUser notes a user of the minute. Beyond the largest number that a rule can ask for, no
+// addUser notes a user of a minute. Beyond the largest number that a rule can ask for, no
 // more are told apart.
-func (w *window) addUser(m *minute, user uint64) {
+func (w *window) addUser(at int64, user uint64) {
+	m := w.minute(at)
 	if _, known := m.users[user]; known || len(m.users) == MaxUsers {
 		return
+	}
+	if !w.more.has(user) {
+		w.users++
 	}
 	if m.users == nil {
 		m.users = map[uint64]struct{}{}
 	}
 	m.users[user] = struct{}{}
-	w.users[user]++
+}
+
+// has says whether the minute, or one after it, has the user.
+func (m *minute) has(user uint64) bool {
+	for ; m != nil; m = m.next {
+		if _, found := m.users[user]; found {
+			return true
+		}
+	}
+	return false
 }
