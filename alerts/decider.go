@@ -24,8 +24,8 @@ type place struct {
 	project uint64
 }
 
-// rulesAt are the rules about records of a place: all, those that count each event, and
-// whether some of them look at texts.
+// rulesAt are the rules about records of a place: all, those that count events with the
+// smallest frequency first, and whether some of them look at texts.
 type rulesAt struct {
 	all, each []*watched
 	texts     bool
@@ -73,9 +73,6 @@ func watch(rule Rule) watched {
 	return w
 }
 
-// Idle says whether no rule is in force, so that events need not be shown.
-func (d *Decider) Idle() bool { return len(d.rules) == 0 }
-
 // Counting are the rules that count the events of the last minutes.
 func (d *Decider) Counting() (rules Set) {
 	for i := range d.rules {
@@ -86,12 +83,27 @@ func (d *Decider) Counting() (rules Set) {
 	return rules
 }
 
+// Begins are the rules of Counting for which the record begins to count in this stretch: it
+// has enough events for the first time. They have to remember the earlier ones.
+func (d *Decider) Begins(p Problem) (rules []string) {
+	if p.Before == 0 || p.Noise {
+		return nil
+	}
+	for _, rule := range d.rulesAt(place{p.Book, p.Project}).counting(p.Count) {
+		if rule.When.Frequency.Count > p.Before && rule.searches(p.Record) {
+			rules = append(rules, rule.ID)
+		}
+	}
+	return rules
+}
+
 // Remember tells of events that a rule of Counting has to remember: those of a record in one
 // minute that the rule is about, behind the last event with which the rule has fired for its
-// frequency. users are their different users, when the rule tells users apart.
+// frequency. users are their different users, when the rule tells users apart. Records that
+// have not enough events to fire it need not be remembered.
 func (d *Decider) Remember(rule string, r *errata.Record, minute int64, events uint64, users []uint64) {
 	i := slices.IndexFunc(d.rules, func(w watched) bool { return w.ID == rule })
-	if i >= 0 && d.rules[i].looksAt(r) {
+	if i >= 0 && d.rules[i].looksAt(r) && !r.Noise {
 		d.rules[i].counts.remember(r.ID, minute, events, users)
 	}
 }
@@ -134,7 +146,7 @@ func (d *Decider) Watch(p Problem) *Watching {
 	if at.texts {
 		at = at.about(p.Record)
 	}
-	w := &Watching{of: p, seen: p.Before, all: at.all, each: at.each}
+	w := &Watching{of: p, seen: p.Before, all: at.all, each: at.counting(p.Count)}
 	w.next = w.after(p.Before)
 	if w.next == 0 && len(w.each) == 0 {
 		return nil
@@ -168,10 +180,25 @@ func (at *rulesAt) about(r *errata.Record) *rulesAt {
 	return narrow
 }
 
+// counting are the rules that a record with so many events can fire for its frequency.
+// Others need not count: most records never have enough events.
+func (at *rulesAt) counting(count uint64) []*watched {
+	for i, rule := range at.each {
+		if count < rule.When.Frequency.Count {
+			return at.each[:i]
+		}
+	}
+	return at.each
+}
+
 func (at *rulesAt) add(rule *watched) {
 	at.all, at.texts = append(at.all, rule), at.texts || rule.search != ""
-	if rule.When.Frequency != nil {
-		at.each = append(at.each, rule)
+	if f := rule.When.Frequency; f != nil {
+		i := slices.IndexFunc(at.each, func(other *watched) bool { return other.When.Frequency.Count > f.Count })
+		if i < 0 {
+			i = len(at.each)
+		}
+		at.each = slices.Insert(at.each, i, rule)
 	}
 }
 

@@ -181,20 +181,48 @@ func (m *model) remembering(rules alerts.Set, behind int, fired []alerts.Firing)
 	}
 	for _, rule := range d.Counting() {
 		for of := range m.records {
-			last, _ := was.last(rule.ID, m.records[of].ID, alerts.CauseFrequency)
-			for i := range m.events[:behind] {
-				e := &m.events[i]
-				if at := e.Received / minuteMillis; e.record == of && m.about(&rule, e) && e.Position > last.Position && at > clock/minuteMillis-int64(rule.When.Frequency.Minutes) {
-					var users []uint64
-					if e.User != 0 && rule.When.Frequency.Users > 0 {
-						users = []uint64{e.User}
-					}
-					d.Remember(rule.ID, &m.records[of], at, 1, users)
-				}
+			if m.countOf(of, behind) < rule.When.Frequency.Count {
+				continue
 			}
+			was.remember(d, &rule, of, behind, clock)
 		}
 	}
 	return d
+}
+
+// countOf is how many events a record has behind so many of the log.
+func (m *model) countOf(of, behind int) (n uint64) {
+	for i := range m.events[:behind] {
+		if m.events[i].record == of {
+			n++
+		}
+	}
+	return n
+}
+
+// remember tells a decider what a rule has to remember of a record.
+func (m *model) remember(d *alerts.Decider, rule *alerts.Rule, of, behind int, clock int64) {
+	last, _ := m.last(rule.ID, m.records[of].ID, alerts.CauseFrequency)
+	for i := range m.events[:behind] {
+		e := &m.events[i]
+		if at := e.Received / minuteMillis; e.record == of && m.about(rule, e) && e.Position > last.Position && at >= alerts.WindowFrom(*rule, clock) {
+			var users []uint64
+			if e.User != 0 && rule.When.Frequency.Users > 0 {
+				users = []uint64{e.User}
+			}
+			d.Remember(rule.ID, &m.records[of], at, 1, users)
+		}
+	}
+}
+
+// begin tells a decider what it must remember when a record has enough events.
+func (m *model) begin(d *alerts.Decider, rules alerts.Set, p alerts.Problem, behind int, fired []alerts.Firing) {
+	was := model{events: m.events, records: m.records, fired: fired}
+	for _, id := range d.Begins(p) {
+		rule, _ := rules.Find(id)
+		of := slices.IndexFunc(m.records, func(r errata.Record) bool { return r.ID == p.ID })
+		was.remember(d, &rule, of, behind, m.events[behind-1].Clock)
+	}
 }
 
 // TestDecideLikeTheModel cuts a random log into batches, as the projector does, and begins
@@ -227,7 +255,9 @@ func TestDecideLikeTheModel(t *testing.T) {
 					if e.muted {
 						r.Status = errata.StatusMuted
 					}
-					watching[e.record] = d.Watch(alerts.Problem{Record: &r, Before: e.number - 1, Regressing: e.regressing})
+					p := alerts.Problem{Record: &r, Before: e.number - 1, Regressing: e.regressing}
+					m.begin(d, rules, p, from, got)
+					watching[e.record] = d.Watch(p)
 				}
 				if w := watching[e.record]; w != nil {
 					d.See(w, &e.Sighting, func(f alerts.Firing) { got = append(got, f) })

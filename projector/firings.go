@@ -72,12 +72,40 @@ func (c *committer) decide(ctx context.Context, b *batch, old map[recordKey]*err
 			return nil, err
 		}
 	}
-	return b.firings(c.decider, old), nil
+	problems := b.problems(old)
+	if err := c.begin(ctx, problems, b.clockBefore); err != nil {
+		return nil, err
+	}
+	return b.firings(c.decider, problems), nil
+}
+
+// begin tells the decider of the earlier events of records that have enough events for a
+// rule with this batch.
+func (c *committer) begin(ctx context.Context, problems []alerts.Problem, clock int64) error {
+	records := map[string]map[recordKey]*errata.Record{} // by rule
+	for _, p := range problems {
+		if p.Record == nil {
+			continue
+		}
+		for _, rule := range c.decider.Begins(p) {
+			if records[rule] == nil {
+				records[rule] = map[recordKey]*errata.Record{}
+			}
+			records[rule][recordKey{p.Book, p.Signature}] = p.Record
+		}
+	}
+	for _, rule := range c.decider.Counting() {
+		if of := records[rule.ID]; len(of) > 0 {
+			if err := c.rememberWindow(ctx, rule, clock, of); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // remember tells the decider what was before the batch that is committed next.
 func (c *committer) remember(ctx context.Context, clock int64) error {
-	until := clickhouse.Named("until", uint64(errata.PositionOf(c.cp.Sequence+1, 0)))
 	err := c.p.store.each(ctx, "read what has fired", func(rows driver.Rows) error {
 		var rule string
 		var id uint64
@@ -87,12 +115,12 @@ func (c *committer) remember(ctx context.Context, clock int64) error {
 		}
 		c.decider.RememberFiring(rule, errata.Position(id), at)
 		return nil
-	}, sqlFired, until, clickhouse.Named("since", clock-int64(alerts.Memory*time.Minute/time.Millisecond)))
+	}, sqlFired, c.behindCheckpoint(), clickhouse.Named("since", clock-int64(alerts.Memory*time.Minute/time.Millisecond)))
 	if err != nil {
 		return err
 	}
 	for _, rule := range c.decider.Counting() {
-		if err := c.rememberWindow(ctx, rule, clock, until); err != nil {
+		if err := c.rememberWindow(ctx, rule, clock, nil); err != nil {
 			return err
 		}
 	}
@@ -108,10 +136,14 @@ type counted struct {
 	users  []uint64
 }
 
-// rememberWindow tells the decider what the rule has counted.
-func (c *committer) rememberWindow(ctx context.Context, rule alerts.Rule, clock int64, until any) error {
+// rememberWindow tells the decider what the rule has counted of the records; nil is for all
+// that have enough events. What it reads is before the batch that is committed next.
+func (c *committer) rememberWindow(ctx context.Context, rule alerts.Rule, clock int64, of map[recordKey]*errata.Record) error {
+	signatures := []string{}
+	for key := range of {
+		signatures = append(signatures, key.signature.String())
+	}
 	var all []counted
-	keys := map[recordKey]struct{}{}
 	err := c.p.store.each(ctx, "read the events that a rule of alerts counts", func(rows driver.Rows) error {
 		var book, signature string
 		var id uint64
@@ -122,26 +154,41 @@ func (c *committer) rememberWindow(ctx context.Context, rule alerts.Rule, clock 
 		one.id = errata.Position(id)
 		one.key.book, _ = errata.ParseBook(book)
 		copy(one.key.signature[:], signature)
-		all, keys[one.key] = append(all, one), struct{}{}
+		all = append(all, one)
 		return nil
-	}, sqlFireWindows, until, clickhouse.Named("rule", rule.ID), clickhouse.Named("since", alerts.WindowFrom(rule, clock)),
-		clickhouse.Named("users", rule.When.Frequency.Users > 0), clickhouse.Named("most", alerts.MaxUsers),
+	}, sqlFireWindows, c.behindCheckpoint(), clickhouse.Named("rule", rule.ID), clickhouse.Named("since", alerts.WindowFrom(rule, clock)),
+		clickhouse.Named("users", rule.When.Frequency.Users > 0), clickhouse.Named("most", alerts.MaxUsers), clickhouse.Named("signatures", signatures),
 		clickhouse.Named("books", orEmpty(rule.Books)), clickhouse.Named("projects", orEmpty(rule.Projects)),
 		clickhouse.Named("environments", orEmpty(rule.Environments)), clickhouse.Named("levels", orEmpty(rule.Levels)))
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	records, err := c.currentRecords(ctx, slices.Collect(maps.Keys(keys)))
-	if err != nil {
-		return err
+	if of == nil {
+		if of, err = c.recordsOf(ctx, all); err != nil {
+			return err
+		}
 	}
 	for i := range all {
 		// An older record of the signature is gone, and its events are not counted again.
-		if r := records[all[i].key]; r != nil && r.ID == all[i].id {
+		if r := of[all[i].key]; r != nil && r.ID == all[i].id && r.Count >= rule.When.Frequency.Count {
 			c.decider.Remember(rule.ID, r, all[i].minute, all[i].events, all[i].users)
 		}
 	}
 	return nil
+}
+
+// behindCheckpoint is the position behind all that the tables must have.
+func (c *committer) behindCheckpoint() any {
+	return clickhouse.Named("until", uint64(errata.PositionOf(c.cp.Sequence+1, 0)))
+}
+
+// recordsOf finds the records as they are at the checkpoint.
+func (c *committer) recordsOf(ctx context.Context, all []counted) (map[recordKey]*errata.Record, error) {
+	keys := map[recordKey]struct{}{}
+	for i := range all {
+		keys[all[i].key] = struct{}{}
+	}
+	return c.currentRecords(ctx, slices.Collect(maps.Keys(keys)))
 }
 
 // orEmpty is the list, which a parameter needs even when it is empty.

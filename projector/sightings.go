@@ -42,17 +42,26 @@ func (b *batch) watch(d *delta, e eventlog.Entry, at errata.Position, o *eventlo
 	})
 }
 
-// firings decides which events of the batch fire which rules. old has the records of before.
-func (b *batch) firings(d *alerts.Decider, old map[recordKey]*errata.Record) (fired []alerts.Firing) {
-	if d.Idle() {
-		return nil
-	}
-	watching := make([]*alerts.Watching, len(b.occurred.parts)) // by part
-	for key, d2 := range b.deltas {
+// problems are the records of the batch, by the part that counts their events. old has the
+// records of before.
+func (b *batch) problems(old map[recordKey]*errata.Record) []alerts.Problem {
+	all := make([]alerts.Problem, len(b.occurred.parts))
+	for key, d := range b.deltas {
 		was := old[key]
-		watching[d2.part] = d.Watch(alerts.Problem{
-			Record: d2.record, Before: d2.record.Count - d2.count, Regressing: was != nil && was.Status == errata.StatusResolved,
-		})
+		all[d.part] = alerts.Problem{
+			Record: d.record, Before: d.record.Count - d.count, Regressing: was != nil && was.Status == errata.StatusResolved,
+		}
+	}
+	return all
+}
+
+// firings decides which events of the batch fire which rules.
+func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem) (fired []alerts.Firing) {
+	watching := make([]*alerts.Watching, len(problems))
+	for part, p := range problems {
+		if p.Record != nil {
+			watching[part] = d.Watch(p)
+		}
 	}
 	names := b.occurred.names.list
 	for _, rows := range b.seen.rows {

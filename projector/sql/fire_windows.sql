@@ -1,5 +1,6 @@
 -- The events that a rule with a frequency has to remember: those of the last minutes behind
--- the last one with which it has fired for its frequency, by record and minute.
+-- the last one with which it has fired for its frequency, by record and minute; of all
+-- records, or of those with the signatures.
 SELECT toString(book), signature, o.id, intDiv(toUnixTimestamp64Milli(received), 60000) AS minute, count(),
     groupUniqArrayIf({most:UInt32})(user_hash, {users:Bool} AND user_hash != 0)
 FROM occurrences AS o
@@ -11,6 +12,7 @@ LEFT ANY JOIN
     GROUP BY id
 ) AS f ON o.id = f.id
 WHERE book != 'checkpoint' AND position < {until:UInt64} AND position > f.at
+  AND (empty({signatures:Array(String)}) OR signature IN (SELECT arrayJoin(arrayMap(digits -> toFixedString(unhex(digits), 16), {signatures:Array(String)}))))
   AND received >= fromUnixTimestamp64Milli({since:Int64} * 60000, 'UTC')
   AND (empty({books:Array(String)}) OR has({books:Array(String)}, toString(book)))
   AND (empty({projects:Array(UInt64)}) OR has({projects:Array(UInt64)}, project))

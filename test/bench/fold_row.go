@@ -39,7 +39,7 @@ func (b *bench) foldOf(problems int, target float64) error {
 		if err != nil {
 			return err
 		}
-		o, c, err := foldRound(e, problems)
+		o, c, err := foldRound(e, problems, b.alertRules)
 		if err != nil {
 			return err
 		}
@@ -53,8 +53,11 @@ func (b *bench) foldOf(problems int, target float64) error {
 	return nil
 }
 
-func foldRound(e *engine.Engines, problems int) (ours, ceiling float64, err error) {
+func foldRound(e *engine.Engines, problems, rules int) (ours, ceiling float64, err error) {
 	log := eventlog.Log{NATS: e.NATS.Conn(), JetStream: e.JetStream(), Stream: migrations.StreamName("")}
+	if err := setRules(log, rules); err != nil {
+		return 0, 0, err
+	}
 	if err := fillLog(log, foldEvents, problems); err != nil {
 		return 0, 0, fmt.Errorf("fill the log: %w", err)
 	}
