@@ -43,6 +43,7 @@ type watched struct {
 	search string // in lower case
 	levels []errata.Level
 	books  []errata.Book
+	index  int
 	counts windows // of a rule with a frequency
 }
 
@@ -51,7 +52,9 @@ func NewDecider(rules Set) *Decider {
 	d := &Decider{fired: map[pair]int64{}, at: map[place]*rulesAt{}}
 	for _, rule := range rules {
 		if rule.Enabled {
-			d.rules = append(d.rules, watch(rule))
+			w := watch(rule)
+			w.index = len(d.rules)
+			d.rules = append(d.rules, w)
 		}
 	}
 	return d
@@ -89,8 +92,14 @@ func (d *Decider) Begins(p Problem) (rules []string) {
 	if p.Before == 0 || p.Noise {
 		return nil
 	}
-	for _, rule := range d.rulesAt(place{p.Book, p.Project}).counting(p.Count) {
-		if rule.When.Frequency.Count > p.Before && rule.searches(p.Record) {
+	at := d.rulesAt(place{p.Book, p.Project})
+	counting := at.counting(p.Count)
+	if len(counting) == 0 || counting[len(counting)-1].When.Frequency.Count <= p.Before {
+		return nil
+	}
+	off := at.others(p.Record)
+	for _, rule := range counting {
+		if rule.When.Frequency.Count > p.Before && !off.has(rule) {
 			rules = append(rules, rule.ID)
 		}
 	}
@@ -131,6 +140,7 @@ type Watching struct {
 	each []*watched
 	all  []*watched
 	next uint64
+	off  ruleSet // of those that search for something else
 }
 
 // Watch begins with the events of a record; nil when no rule looks at any of them. A record
@@ -143,10 +153,7 @@ func (d *Decider) Watch(p Problem) *Watching {
 	if len(at.all) == 0 {
 		return nil
 	}
-	if at.texts {
-		at = at.about(p.Record)
-	}
-	w := &Watching{of: p, seen: p.Before, all: at.all, each: at.counting(p.Count)}
+	w := &Watching{of: p, seen: p.Before, all: at.all, each: at.counting(p.Count), off: at.others(p.Record)}
 	w.next = w.after(p.Before)
 	if w.next == 0 && len(w.each) == 0 {
 		return nil
@@ -169,15 +176,34 @@ func (d *Decider) rulesAt(p place) *rulesAt {
 	return at
 }
 
-// about are those of the rules that are about the texts of the record.
-func (at *rulesAt) about(r *errata.Record) *rulesAt {
-	narrow := &rulesAt{}
+// ruleSet has a bit for each rule, by its index.
+type ruleSet [(maxRules + 63) / 64]uint64
+
+func (s *ruleSet) has(rule *watched) bool { return s[rule.index/64]>>(rule.index%64)&1 != 0 }
+
+// others are the rules that search for something else than the texts of the record.
+func (at *rulesAt) others(r *errata.Record) (off ruleSet) {
+	if !at.texts {
+		return off
+	}
+	said := textsOf(r)
 	for _, rule := range at.all {
-		if rule.searches(r) {
-			narrow.add(rule)
+		if !said.has(rule.search) {
+			off[rule.index/64] |= 1 << (rule.index % 64)
 		}
 	}
-	return narrow
+	return off
+}
+
+// texts are those of a record that rules search, in lower case.
+type texts [3]string
+
+func textsOf(r *errata.Record) texts {
+	return texts{strings.ToLower(r.Message), strings.ToLower(r.Class), strings.ToLower(r.File)}
+}
+
+func (t *texts) has(search string) bool {
+	return search == "" || strings.Contains(t[0], search) || strings.Contains(t[1], search) || strings.Contains(t[2], search)
 }
 
 // counting are the rules that a record with so many events can fire for its frequency.
@@ -208,6 +234,9 @@ func (w *Watching) after(seen uint64) (next uint64) {
 	first := w.of.Before + 1
 	for _, rule := range w.all {
 		when := &rule.When
+		if w.off.has(rule) {
+			continue
+		}
 		if seen < first && (when.New && first == 1 || when.Regressed && w.of.Regressing) {
 			return first
 		}
@@ -238,7 +267,7 @@ func (d *Decider) See(w *Watching, s *Sighting, fire func(Firing)) {
 		w.next = w.after(w.seen)
 	}
 	for _, rule := range w.each {
-		if rule.matches(s) && rule.counts.add(w.of.ID, rule.When.Frequency, s) && d.fire(w, rule, CauseFrequency, s, fire) {
+		if !w.off.has(rule) && rule.matches(s) && rule.counts.add(w.of.ID, rule.When.Frequency, s) && d.fire(w, rule, CauseFrequency, s, fire) {
 			rule.counts.forget(w.of.ID)
 		}
 	}
@@ -250,7 +279,7 @@ func (d *Decider) seeNext(w *Watching, s *Sighting, fire func(Firing)) {
 	for _, rule := range w.all {
 		when := &rule.When
 		switch {
-		case !rule.matches(s):
+		case w.off.has(rule) || !rule.matches(s):
 		case when.New && w.seen == 1:
 			d.fire(w, rule, CauseNew, s, fire)
 		case when.Regressed && first && w.of.Regressing:
@@ -296,18 +325,13 @@ func (d *Decider) prune(clock int64) {
 
 // looksAt says whether the record is one that the rule is about.
 func (w *watched) looksAt(r *errata.Record) bool {
-	return w.isAbout(place{r.Book, r.Project}) && w.searches(r)
+	said := textsOf(r)
+	return w.isAbout(place{r.Book, r.Project}) && said.has(w.search)
 }
 
 func (w *watched) isAbout(p place) bool {
 	return (len(w.books) == 0 || slices.Contains(w.books, p.book)) && (len(w.Projects) == 0 || slices.Contains(w.Projects, p.project))
 }
-
-func (w *watched) searches(r *errata.Record) bool {
-	return w.search == "" || contains(r.Message, w.search) || contains(r.Class, w.search) || contains(r.File, w.search)
-}
-
-func contains(text, lower string) bool { return strings.Contains(strings.ToLower(text), lower) }
 
 // matches says whether the event is one that the rule is about.
 func (w *watched) matches(s *Sighting) bool {

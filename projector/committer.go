@@ -128,10 +128,6 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	for _, id := range unreadable {
 		c.p.cfg.Logger.Error("the context of a first sighting cannot be read", "position", id)
 	}
-	fired, err := c.decide(ctx, b, old)
-	if err != nil {
-		return nil, err
-	}
 	last := b.last
 	if cmd.alone() {
 		last--
@@ -142,7 +138,10 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	to.WindowFrom, to.WindowTime, to.RecordingOff = b.windowFrom, b.windowTime, b.recording.off
 	to.Budget = b.budget
 	to.Budget.Spent = c.spent.encode()
-	work := &commit{from: c.cp, to: to, occurred: &b.occurred, fired: fired}
+	work := &commit{
+		from: c.cp, to: to, occurred: &b.occurred,
+		decide: func(ctx context.Context) ([]alerts.Firing, error) { return c.decide(ctx, b, old) },
+	}
 	if cmd != nil && !cmd.alone() {
 		work.command, work.answer = cmd.sequence, encodeAnswer(cmd.apply(changes))
 	}
@@ -219,7 +218,14 @@ func (c *committer) precede(ctx context.Context, work *commit) error {
 		return c.addRollup(ctx, occurrencesOf(work.occurred, key, to), &c.rolled.occurrences, to)
 	})
 	group.Go(func() error {
-		return c.addRollup(ctx, firingsOf(work.fired, key, c.rolled.firings, to), &c.rolled.firings, to)
+		if work.decide == nil {
+			return nil
+		}
+		fired, err := work.decide(ctx)
+		if err != nil {
+			return err
+		}
+		return c.addRollup(ctx, firingsOf(fired, key, c.rolled.firings, to), &c.rolled.firings, to)
 	})
 	group.Go(func() error {
 		return c.untilWritten(ctx, "insert payloads", func() error { return store.writePayloads(ctx, work.changes) })

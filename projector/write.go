@@ -26,7 +26,8 @@ type commit struct {
 	from, to Checkpoint
 	changes  []change
 	occurred *occurrences // of the events in changes; nil for none
-	fired    []alerts.Firing
+	// decide decides which of the events fire rules of alerts; nil where there are none.
+	decide func(ctx context.Context) ([]alerts.Firing, error)
 	// sweep is the chunk of a cleanup that the step removes, nil for none.
 	sweep *sweepChunk
 	// command is the sequence of the command that ends with this step, 0 for none.
