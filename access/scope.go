@@ -46,8 +46,11 @@ const (
 	// ProjectsRead shows DSNs too, with which events can be sent.
 	ProjectsRead   Scope = "Projects/Read"
 	ProjectsManage Scope = "Projects/Manage"
-	AuditRead      Scope = "Audit/Read"
-	OpsRead        Scope = "Ops/Read"
+	// AlertsRead shows where alerts go: mail addresses, and the URLs of webhooks.
+	AlertsRead   Scope = "Alerts/Read"
+	AlertsManage Scope = "Alerts/Manage"
+	AuditRead    Scope = "Audit/Read"
+	OpsRead      Scope = "Ops/Read"
 	// OpsReplay lets its holder rebuild the projection from the log.
 	OpsReplay Scope = "Ops/Replay"
 	// OpsErase lets its holder take a person out of the records for good.
@@ -66,7 +69,7 @@ var Scopes = []Scope{
 	SignInEvaluate, SignInRecord,
 	ToolsGetErrorLogs, ToolsGetErrorLog, ToolsDeleteErrorLogs, ToolsClearErrorLogs,
 	ToolsRebuildErrorLogs, ToolsGetLogSettings, ToolsUpdateLogSettings, ToolsUpdateErrorStatus,
-	EventsWrite, KeysManage, ProjectsRead, ProjectsManage, AuditRead, OpsRead, OpsReplay, OpsErase,
+	EventsWrite, KeysManage, ProjectsRead, ProjectsManage, AlertsRead, AlertsManage, AuditRead, OpsRead, OpsReplay, OpsErase,
 }
 
 // Covers reports whether holding s, a scope or a pattern, is enough where want

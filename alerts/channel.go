@@ -53,10 +53,13 @@ type Channel struct {
 func (c Channel) Shown() Channel {
 	c.Secret, c.Sealed = "", nil
 	if u, err := url.Parse(c.URL); c.Kind != Webhook && err == nil && c.URL != "" {
-		c.URL = u.Scheme + "://" + u.Host + "/…"
+		c.URL = u.Scheme + "://" + u.Host + "/" + cutMark
 	}
 	return c
 }
+
+// cutMark stands for what is not shown of a URL. No URL that works has it.
+const cutMark = "…"
 
 const (
 	// maxURL is the longest URL of a channel in bytes.
@@ -119,8 +122,9 @@ func (c *Channel) checkAddresses() error {
 // connection is made: a name may lead to another address by then.
 func checkURL(text string) error {
 	u, err := url.Parse(text)
-	if err != nil || len(text) > maxURL || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-		return invalid("url", "url is an https:// address of at most %d bytes, without a user and a fragment.", maxURL)
+	if err != nil || len(text) > maxURL || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" ||
+		strings.Contains(text, cutMark) {
+		return invalid("url", "url is a whole https:// address of at most %d bytes, without a user and a fragment.", maxURL)
 	}
 	return nil
 }

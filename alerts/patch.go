@@ -49,14 +49,18 @@ type ChannelPatch struct {
 	Addresses errata.Optional[[]string]    `json:"addresses"`
 }
 
-// Apply is the channel after the patch, checked. A channel keeps its kind.
+// Apply is the channel after the patch, checked. A channel keeps its kind, and its URL when
+// that is sent back as it was shown.
 func (p ChannelPatch) Apply(to Channel) (Channel, error) {
 	if kind, sent := p.Kind.Get(); sent && to.Kind != "" && kind != to.Kind {
 		return to, invalid("kind", "A channel keeps its kind; make another one.")
 	}
 	to.Name, to.Kind = strings.TrimSpace(p.Name.Or(to.Name)), p.Kind.Or(to.Kind)
 	to.Enabled = p.Enabled.Or(to.Enabled)
-	to.URL, to.Secret, to.Chat = p.URL.Or(to.URL), p.Secret.Or(to.Secret), p.Chat.Or(to.Chat)
+	if url, sent := p.URL.Get(); sent && url != to.Shown().URL {
+		to.URL = url
+	}
+	to.Secret, to.Chat = p.Secret.Or(to.Secret), p.Chat.Or(to.Chat)
 	to.Addresses = p.Addresses.Or(to.Addresses)
 	return to, to.check()
 }

@@ -57,6 +57,9 @@ type Config struct {
 	Challenges Challenges
 	// SignIn decides about sign-ins.
 	SignIn SignIn
+	// Alerts are who is told of what, and Deliveries what was sent of it.
+	Alerts     Alerts
+	Deliveries Deliveries
 	// Requests stores the answers to requests with an Idempotency-Key.
 	Requests Requests
 	// Audit is the audit trail; nil: there is none.
@@ -179,6 +182,7 @@ func (c *Config) check() error {
 			{"Projects", c.Projects == nil}, {"Records", c.Records == nil}, {"Occurrences", c.Occurrences == nil}, {"Insights", c.Insights == nil}, {"Changes", c.Changes == nil}, {"Eraser", c.Eraser == nil},
 			{"Replayer", c.Replayer == nil}, {"LogCare", c.LogCare == nil}, {"Requests", c.Requests == nil}, {"Health", c.Health == nil},
 			{"LogSettings", c.LogSettings == nil}, {"Security", c.Security == nil}, {"Challenges", c.Challenges == nil}, {"SignIn", c.SignIn == nil},
+			{"Alerts", c.Alerts == nil}, {"Deliveries", c.Deliveries == nil},
 		} {
 			if required.missing {
 				return fmt.Errorf("%s is missing", required.field)

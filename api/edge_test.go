@@ -272,7 +272,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
 	least := api.Config{
 		Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Occurrences: b.occurrences, Insights: b.insights, Changes: b.changes, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
-		Security: b.security, Challenges: b.codes, SignIn: b.signIns,
+		Security: b.security, Challenges: b.codes, SignIn: b.signIns, Alerts: b.sent.service, Deliveries: b.sent,
 	}
 	for field, change := range map[string]func(*api.Config){
 		"Keys":           func(c *api.Config) { c.Keys = nil },
@@ -290,6 +290,8 @@ func TestNewNamesTheWrongField(t *testing.T) {
 		"Security":       func(c *api.Config) { c.Security = nil },
 		"Challenges":     func(c *api.Config) { c.Challenges = nil },
 		"SignIn":         func(c *api.Config) { c.SignIn = nil },
+		"Alerts":         func(c *api.Config) { c.Alerts = nil },
+		"Deliveries":     func(c *api.Config) { c.Deliveries = nil },
 		"KeyRate":        func(c *api.Config) { c.KeyRate = -1 },
 		"FailedAuthRate": func(c *api.Config) { c.FailedAuthRate = -1 },
 		"PublicURL":      func(c *api.Config) { c.PublicURL = "errata.example" },

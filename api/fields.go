@@ -51,7 +51,11 @@ func read(field string, sent json.RawMessage, to any) error {
 		value, err := switchIn[bool](field, sent)
 		*to = value
 		return err
-	case interface{ IsSent() bool }: // encoding/json would ignore it silently
+	}
+	if known, err := readAlert(field, sent, to); known {
+		return err
+	}
+	if _, optional := to.(interface{ IsSent() bool }); optional { // encoding/json would ignore it silently
 		panic(fmt.Sprintf("the field %s is a %T, which this function cannot read", field, to))
 	}
 	if string(sent) == "null" { // encoding/json would ignore it

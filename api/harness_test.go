@@ -212,6 +212,8 @@ type bench struct {
 	codes       *codes
 	signIns     *signIns
 	audit       *auditTrail
+	alerts      *alertFacts
+	sent        *sentAlerts
 	log         *log
 }
 
@@ -247,15 +249,14 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		health:   &health{status: ops.Status{Checks: []errata.Check{}, OK: true}},
 		logging:  &logSettings{now: errata.Logging{ErrorLog: true}},
 		security: newSecuritySettings(),
-		codes:    &codes{},
-		signIns:  newSignIns(),
-		audit:    &auditTrail{},
-		log:      &log{},
+		codes:    &codes{}, signIns: newSignIns(), audit: &auditTrail{}, alerts: &alertFacts{}, log: &log{},
 	}
+	b.sent = &sentAlerts{service: newAlerts(t, b.alerts)}
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Occurrences: b.occurrences, Health: b.health,
 		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures,
+		Alerts: b.sent.service, Deliveries: b.sent,
 		Audit: b.audit, Letters: &letters{},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "errata_up 1\n")

@@ -101,6 +101,18 @@ func (s *service) routes() []route {
 		s.scoped("GET", admin+"/projects/:project", access.ProjectsRead, reads, s.getProject),
 		s.scoped("PATCH", admin+"/projects/:project", access.ProjectsManage, changes, withBody(s.updateProject)),
 
+		s.scoped("GET", admin+"/alerts/rules", access.AlertsRead, whole, s.listRules),
+		s.scoped("POST", admin+"/alerts/rules", access.AlertsManage, whole, withBody(s.createRule)),
+		s.scoped("PATCH", admin+"/alerts/rules/:id", access.AlertsManage, whole, withBody(s.updateRule)),
+		s.scoped("DELETE", admin+"/alerts/rules/:id", access.AlertsManage, whole, s.deleteRule),
+		s.scoped("POST", admin+"/alerts/rules/:id/test", access.AlertsManage, whole, s.testRule),
+		s.scoped("GET", admin+"/alerts/channels", access.AlertsRead, whole, s.listChannels),
+		s.scoped("POST", admin+"/alerts/channels", access.AlertsManage, whole, withBody(s.createChannel)),
+		s.scoped("PATCH", admin+"/alerts/channels/:id", access.AlertsManage, whole, withBody(s.updateChannel)),
+		s.scoped("DELETE", admin+"/alerts/channels/:id", access.AlertsManage, whole, s.deleteChannel),
+		s.scoped("POST", admin+"/alerts/channels/:id/test", access.AlertsManage, whole, s.testChannel),
+		s.scoped("GET", admin+"/alerts/deliveries", access.AlertsRead, whole, s.listDeliveries),
+
 		s.scoped("GET", admin+"/audit", access.AuditRead, whole, s.listAudit),
 		s.scoped("GET", admin+"/audit/verify", access.AuditRead, whole, s.verifyAudit),
 

@@ -89,6 +89,16 @@ var reached = map[string]int{
 	"DELETE /api/v1/admin/keys/:id":      http.StatusNotFound,
 	"POST /api/v1/admin/projects":        http.StatusUnprocessableEntity, // a project without a name
 	"GET /assets/*name":                  http.StatusNotFound,
+
+	"POST /api/v1/admin/alerts/rules":             http.StatusUnprocessableEntity, // a rule without a name
+	"PATCH /api/v1/admin/alerts/rules/:id":        http.StatusNotFound,
+	"DELETE /api/v1/admin/alerts/rules/:id":       http.StatusNotFound,
+	"POST /api/v1/admin/alerts/rules/:id/test":    http.StatusNotFound,
+	"POST /api/v1/admin/alerts/channels":          http.StatusUnprocessableEntity,
+	"PATCH /api/v1/admin/alerts/channels/:id":     http.StatusNotFound,
+	"DELETE /api/v1/admin/alerts/channels/:id":    http.StatusNotFound,
+	"POST /api/v1/admin/alerts/channels/:id/test": http.StatusNotFound,
+
 	// Without a body:
 	"POST /api/v1/csp-reports":                             http.StatusBadRequest,
 	"POST /api/v1/admin/settings/mail/test":                http.StatusUnprocessableEntity,

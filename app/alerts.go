@@ -44,7 +44,7 @@ func (a *App) openAlerts(ctx context.Context) (err error) {
 		RuleLink: func(rule string) string {
 			return a.pageLink(url.Values{"view": {"settings"}, "tab": {"alerts"}, "rule": {rule}})
 		},
-		Now: o.Now, Logger: a.logger,
+		Now: o.Now, Logger: a.logger, Registerer: o.Registry,
 	}); err != nil {
 		return err
 	}

@@ -24,6 +24,9 @@ const (
 	Failed State = "failed"
 )
 
+// States are all states, in their order.
+var States = []State{Waiting, Sent, Failed}
+
 const (
 	// patience is for how long a message is tried.
 	patience = 24 * time.Hour

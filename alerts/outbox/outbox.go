@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts"
@@ -20,7 +21,7 @@ import (
 	"github.com/errata-log/errata/internal/bucket"
 )
 
-// Config is what an [Outbox] needs. All but Logger is required.
+// Config is what an [Outbox] needs. All but Logger and Registerer is required.
 type Config struct {
 	// Progress has up to which firing messages were made, Deliveries the deliveries.
 	Progress, Deliveries jetstream.KeyValue
@@ -41,6 +42,8 @@ type Config struct {
 	Follow func(on func()) (stop func() error, err error)
 	Now    func() time.Time
 	Logger *slog.Logger
+	// Registerer takes the metrics, nil for none.
+	Registerer prometheus.Registerer
 }
 
 // Sender sends a message once; *[post.Sender] is one.
@@ -56,6 +59,7 @@ type Outbox struct {
 	// made is the last firing that this process has looked at for all rules.
 	made       errata.Position
 	deliveries deliveries
+	metrics    metrics
 	work       background.Runner
 }
 
@@ -76,7 +80,9 @@ func New(cfg Config) (*Outbox, error) {
 		return nil, errors.New("outbox: every field is required")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	return &Outbox{cfg: cfg, moved: make(chan struct{}, 1), dueNow: make(chan struct{}, 1), deliveries: deliveries{waiting: map[string]stored{}}}, nil
+	o := &Outbox{cfg: cfg, moved: make(chan struct{}, 1), dueNow: make(chan struct{}, 1), deliveries: deliveries{waiting: map[string]stored{}}}
+	o.metrics = newMetrics(cfg.Registerer, o.deliveries.count)
+	return o, nil
 }
 
 // Start begins to make messages and to send them. A second call does nothing.
@@ -192,6 +198,7 @@ func (o *Outbox) makeMessage(ctx context.Context, rule *alerts.Rule, firings []a
 		}
 		return false, err
 	}
+	o.metrics.messages.Inc()
 	_, _, err = o.fanOut(ctx, store, rule.ID, next, revision)
 	return err == nil, err
 }

@@ -67,6 +67,13 @@ func (d *deliveries) note(key string, one stored) {
 	d.list = d.list[max(0, len(d.list)-recent):]
 }
 
+// count is how many are to be sent.
+func (d *deliveries) count() float64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return float64(len(d.waiting))
+}
+
 // due takes what a node may send now.
 func (d *deliveries) due(now time.Time) (due []stored) {
 	d.mu.Lock()
@@ -193,11 +200,14 @@ func (o *Outbox) send(ctx context.Context, one stored) error {
 	next := one.after(o.cfg.Now(), outcome)
 	noting, stop := context.WithTimeout(context.WithoutCancel(ctx), noteWithin)
 	defer stop()
-	_, err = o.putDelivery(noting, next, revision)
-	if err == nil && next.State == Failed {
+	if _, err = o.putDelivery(noting, next, revision); err != nil || next.State == Waiting {
+		return err
+	}
+	o.metrics.ended.WithLabelValues(string(next.State)).Inc()
+	if next.State == Failed {
 		o.cfg.Logger.Warn("an alert has not arrived", "delivery", next.ID, "channel", next.Channel, "tries", next.Tries, "why", next.Last[len(next.Last)-1].Error)
 	}
-	return err
+	return nil
 }
 
 // attempt tries a delivery once. An error says that it could not be tried.
@@ -230,11 +240,14 @@ func (o *Outbox) post(ctx context.Context, channel alerts.Channel, m alerts.Mess
 // Test sends a message that only says that it is a test, and returns what came of it.
 // Errors: not_found, log_unavailable.
 func (o *Outbox) Test(ctx context.Context, channel string) (Try, error) {
-	c, err := o.cfg.Channel(ctx, channel)
-	if err != nil {
-		return Try{}, err
-	}
 	now := o.cfg.Now()
+	c, err := o.cfg.Channel(ctx, channel)
+	switch kind := errata.KindOf(err); {
+	case kind == errata.KindNotFound || kind == errata.KindLogUnavailable:
+		return Try{}, err
+	case err != nil: // its secrets do not open
+		return try(now, post.Outcome{Err: err.Error()}), nil
+	}
 	m := alerts.Message{ID: "msg_test_" + nuid.Next(), At: now.UTC(), RuleName: c.Name, RuleLink: o.cfg.RuleLink(""), Test: true}
 	return try(now, o.post(ctx, c, m)), nil
 }

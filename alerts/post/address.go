@@ -99,6 +99,12 @@ func (a allowed) has(address string) bool {
 	return a[host{name, ""}] || a[host{name, port}]
 }
 
+// CheckHosts says what is wrong with hosts that are to be allowed; see [Config].
+func CheckHosts(hosts []string) error {
+	_, err := parseAllowed(hosts)
+	return err
+}
+
 func parseAllowed(texts []string) (allowed, error) {
 	all := allowed{}
 	for _, text := range texts {
@@ -122,7 +128,7 @@ func parseAllowed(texts []string) (allowed, error) {
 }
 
 func wrongHost(text string) error {
-	return fmt.Errorf("post: AllowHosts: %q is no name or address, with or without a port, such as chat.internal or 10.0.0.7:8065", text)
+	return fmt.Errorf("%q is no name or address, with or without a port, such as chat.internal or 10.0.0.7:8065", text)
 }
 
 func notInHost(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("/@*?#\\[]\"'<>", r) }

@@ -63,7 +63,7 @@ type Sender struct {
 func New(cfg Config) (*Sender, error) {
 	allow, err := parseAllowed(cfg.AllowHosts)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("post: AllowHosts: %w", err)
 	}
 	cfg.UserAgent = cmp.Or(cfg.UserAgent, "Errata")
 	if cfg.Now == nil {

@@ -54,6 +54,10 @@ func New(facts Facts, dir string) (*Service, error) {
 	return &Service{facts: facts, seal: seal, random: rand.Reader}, nil
 }
 
+// Known are this node's copies of the rules and channels, at most a second old; it never
+// blocks. The channels are without their secrets.
+func (s *Service) Known() (alerts.Set, alerts.Channels) { return s.facts.Alerts() }
+
 // Rules are all rules. Errors: log_unavailable.
 func (s *Service) Rules(ctx context.Context) (alerts.Set, error) { return s.facts.ReadAlertRules(ctx) }
 

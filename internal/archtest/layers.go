@@ -37,7 +37,7 @@ var Layers = withShared([]Layer{
 	{Dir: "alerts/outbox", Is: "from firings to messages, each of them sent until it arrives", May: []string{".", "alerts", "alerts/post", "alerts/render", "internal/bucket"}},
 	{Dir: "alerts/post", Is: "sends what is rendered, over HTTP and SMTP", May: []string{".", "alerts", "alerts/render", "signin/smtp"}},
 	{Dir: "agents", Is: "tools for AI agents (MCP), each of which is a request to the API", May: []string{".", "ingest", "ingest/scrub", "signature"}},
-	{Dir: "api/...", Is: "Gin: the route table, binding, answers; `kept` has the answers to requests with an Idempotency-Key, `openapi` the document", May: []string{".", "agents", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "logcare", "ops", "origin", "projects", "query", "feed", "audit", "ingest/natsin", "internal/nearest"}},
+	{Dir: "api/...", Is: "Gin: the route table, binding, answers; `kept` has the answers to requests with an Idempotency-Key, `openapi` the document", May: []string{".", "agents", "alerts", "alerts/outbox", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "logcare", "ops", "origin", "projects", "query", "feed", "audit", "ingest/natsin", "internal/nearest"}},
 	{Dir: "web", Is: "the page for people: its sources ([web/README.md](web/README.md)) and the built files, which are committed"},
 	{Dir: "client/...", Is: "the client for Go applications, and its transport over NATS", May: []string{"client/..."}},
 	{Dir: "engine", Is: "NATS and ClickHouse, embedded or external", May: []string{".", "datadir", "logfiles"}},

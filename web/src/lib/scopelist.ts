@@ -56,6 +56,13 @@ export const scopeGroups: readonly ScopeGroup[] = [
     ],
   },
   {
+    group: 'Alerts', label: 'Alerts',
+    scopes: [
+      { name: 'Alerts/Read', means: 'see rules, channels and deliveries of alerts' },
+      { name: 'Alerts/Manage', means: 'change rules and channels of alerts, send test messages' },
+    ],
+  },
+  {
     group: 'Ops', label: 'Operating the service',
     scopes: [
       { name: 'Ops/Read', means: 'read the state of the service and its figures' },

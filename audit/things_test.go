@@ -1,0 +1,52 @@
+package audit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestAlertsInTheTrail: a change of a rule or a channel is an entry about that one, and no
+// entry has what is sealed of a channel, or a secret that somebody put beside it.
+func TestAlertsInTheTrail(t *testing.T) {
+	l := openLedger(t)
+	a, _ := l.start()
+	fact := func(setting, before, after string) {
+		l.fact("set.alerts."+setting, json.RawMessage(`{"v":1,"before":`+before+`,"after":`+after+`}`))
+	}
+	const night, day = `{"id":"rule-1","name":"Night"}`, `{"id":"rule-2","name":"Day"}`
+	fact("rules", `null`, `[`+night+`]`)
+	fact("rules", `[`+night+`]`, `[`+night+`,`+day+`]`)
+	fact("rules", `[`+night+`,`+day+`]`, `[{"id":"rule-1","name":"Late"},`+day+`]`)
+	fact("rules", `[{"id":"rule-1","name":"Late"},`+day+`]`, `[`+day+`]`)
+	fact("channels", `null`, `[{"id":"channel-1","name":"Chat","sealed":"c2VhbGVkIG9uZQ=="}]`)
+	fact("channels", `[{"id":"channel-1","name":"Chat","sealed":"c2VhbGVkIG9uZQ=="}]`, `[{"id":"channel-1","name":"Team","sealed":"c2VhbGVkIG9uZQ=="}]`)
+	fact("channels", `[{"id":"channel-1","name":"Team","sealed":"c2VhbGVkIG9uZQ=="}]`, `[{"id":"channel-1","name":"Team","sealed":"c2VhbGVkIHR3bw==","url":"https://secret.example","secret":"hush"}]`)
+	// Not of one thing, of another version, and of no version at all:
+	fact("channels", `[]`, `[{"id":"channel-1","sealed":"c2VhbGVkIG9uZQ=="},{"id":"channel-2","sealed":"c2VhbGVkIHR3bw=="}]`)
+	l.fact("set.alerts.channels", json.RawMessage(`{"v":2,"channels":{"channel-1":{"sealed":"c2VhbGVkIG9uZQ=="}}}`))
+	l.fact("set.alerts.channels", json.RawMessage(`["c2VhbGVkIG9uZQ=="]`))
+	l.catchUp(a)
+	var got []string
+	for _, e := range l.entries() {
+		request := string(e.Request)
+		if strings.Contains(request, "sha256") {
+			request = "digest"
+		}
+		got = append(got, fmt.Sprintf("%s %s %s %s", e.Action, e.Before, e.After, request))
+	}
+	want := []string{
+		`alerts.rule.create null ` + night + ` null`, `alerts.rule.create null ` + day + ` null`,
+		`alerts.rule.update ` + night + ` {"id":"rule-1","name":"Late"} null`, `alerts.rule.delete {"id":"rule-1","name":"Late"} null null`,
+		`alerts.channel.create null {"id":"channel-1","name":"Chat"} null`,
+		`alerts.channel.update {"id":"channel-1","name":"Chat"} {"id":"channel-1","name":"Team"} null`,
+		`alerts.channel.update {"id":"channel-1","name":"Team"} {"id":"channel-1","name":"Team","secrets_changed":true} null`,
+		`settings.alerts.channels null null digest`, `settings.alerts.channels null null digest`, `settings.alerts.channels null null digest`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
