@@ -76,15 +76,23 @@ func restart(s *service, point string, random *rand.Rand) (time.Duration, error)
 	return took, nil
 }
 
+// killsOf is how many kills a test has: ERRATA_CRASH_KILLS, or its own number.
+func killsOf(t *testing.T, usual int) int {
+	t.Helper()
+	text := os.Getenv("ERRATA_CRASH_KILLS")
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // TestKilledAnywhereCountsExactly kills the service under load and compares.
 func TestKilledAnywhereCountsExactly(t *testing.T) {
-	n := defaultKills
-	if text := os.Getenv("ERRATA_CRASH_KILLS"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	n := killsOf(t, defaultKills)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -30,6 +30,7 @@ type service struct {
 	data   string
 	addr   string
 	log    *os.File
+	env    []string // beside that of the test
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -93,7 +94,7 @@ func (s *service) start(point string) (took time.Duration, ready bool) {
 	s.t.Helper()
 	cmd := exec.Command(s.binary, "serve", "--data", s.data, "--listen", s.addr, "--log-format", "json", "--admin-rate-limit", "0",
 		"--key-events-per-minute", "0", "--project-events-per-minute", "0", "--new-records-per-hour", "0")
-	cmd.Env = append(os.Environ(), failpoint.Variable+"="+point)
+	cmd.Env = append(append(os.Environ(), failpoint.Variable+"="+point), s.env...)
 	cmd.Stdout, cmd.Stderr = s.log, s.log
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
