@@ -57,6 +57,7 @@ func TestValidate(t *testing.T) {
 		{"negative limit of a key", func(o *Options) { o.KeyEventsPerMinute = -1 }, "key-events-per-minute"},
 		{"negative limit of a project", func(o *Options) { o.ProjectEventsPerMinute = -1 }, "project-events-per-minute"},
 		{"negative rate limit", func(o *Options) { o.AdminRateLimit = -1 }, "admin-rate-limit"},
+		{"an address for a host of alerts", func(o *Options) { o.AlertAllowHosts = []string{"https://chat.internal"} }, "alert-allow-hosts"},
 		{"module log for no day", func(o *Options) { o.ModuleLogDays = 0 }, "module-log-days"},
 		{"query log for a century", func(o *Options) { o.QueryLogDays = 36500 }, "query-log-days"},
 		{"query log for a day", func(o *Options) { o.QueryLogDays = 1 }, ""},
