@@ -57,7 +57,6 @@ func TestValidate(t *testing.T) {
 		{"negative limit of a key", func(o *Options) { o.KeyEventsPerMinute = -1 }, "key-events-per-minute"},
 		{"negative limit of a project", func(o *Options) { o.ProjectEventsPerMinute = -1 }, "project-events-per-minute"},
 		{"negative rate limit", func(o *Options) { o.AdminRateLimit = -1 }, "admin-rate-limit"},
-		{"an address for a host of alerts", func(o *Options) { o.AlertAllowHosts = []string{"https://chat.internal"} }, "alert-allow-hosts"},
 		{"module log for no day", func(o *Options) { o.ModuleLogDays = 0 }, "module-log-days"},
 		{"query log for a century", func(o *Options) { o.QueryLogDays = 36500 }, "query-log-days"},
 		{"query log for a day", func(o *Options) { o.QueryLogDays = 1 }, ""},
@@ -81,6 +80,20 @@ func TestValidate(t *testing.T) {
 				t.Errorf("the error shows a password: %v", err)
 			}
 		})
+	}
+}
+
+func TestHostsOfAlertsAreValidated(t *testing.T) {
+	o := DefaultOptions()
+	o.AlertAllowHosts = []string{"chat.internal", "10.0.0.7:8065", "[fd00::1]:80"}
+	if err := o.Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, wrong := range []string{"https://chat.internal", "chat.internal:0", "a b", "10.0.0.0/8"} {
+		o.AlertAllowHosts = []string{"chat.internal", wrong}
+		if err := o.Validate(); err == nil || !strings.HasPrefix(err.Error(), "alert-allow-hosts: \""+wrong+"\"") {
+			t.Errorf("%s: got %v, want an error that names it", wrong, err)
+		}
 	}
 }
 

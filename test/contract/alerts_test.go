@@ -120,18 +120,8 @@ func TestAlerts(t *testing.T) {
 	s.want(t, request{method: http.MethodPatch, path: alertsPath + "/rules/" + rule.ID, body: `{"when":{"frequency":{"count":1000,"minutes":5}}}`}, "")
 	s.refusedAlerts(t, channel.ID)
 
-	trail := s.get(t, "/api/v1/admin/audit?action=alerts.*")
-	for _, entry := range []string{`"action":"alerts.channel.create"`, `"action":"alerts.rule.create"`, `"action":"alerts.channel.update"`, `"action":"alerts.rule.update"`, `"scope":"Alerts/Manage"`, "Anything new", "Incidents, all"} {
-		if !strings.Contains(trail, entry) {
-			t.Errorf("the trail lacks %s: %s", entry, trail)
-		}
-	}
 	before := s.get(t, alertsPath+"/rules") + s.get(t, alertsPath+"/channels")
-	for _, secret := range []string{channel.Secret, "sealed"} {
-		if strings.Contains(trail+before+s.get(t, alertsPath+"/deliveries"), secret) {
-			t.Errorf("%s is shown: %s %s", secret, trail, before)
-		}
-	}
+	s.alertsOnRecord(t, channel.Secret, before)
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -141,6 +131,28 @@ func TestAlerts(t *testing.T) {
 	}
 	again.want(t, request{method: http.MethodPost, path: alertsPath + "/channels/" + channel.ID + "/test"}, "")
 	receiver.next(t, channel.Secret, "error.test") // and not error.new once more
+}
+
+// alertsOnRecord checks the audit trail and the metrics, and that no secret is in an answer.
+func (s *service) alertsOnRecord(t *testing.T, secret, lists string) {
+	t.Helper()
+	trail := s.get(t, "/api/v1/admin/audit?action=alerts.*")
+	for _, entry := range []string{`"action":"alerts.channel.create"`, `"action":"alerts.rule.create"`, `"action":"alerts.channel.update"`, `"action":"alerts.rule.update"`, `"scope":"Alerts/Manage"`, "Anything new", "Incidents, all"} {
+		if !strings.Contains(trail, entry) {
+			t.Errorf("the trail lacks %s: %s", entry, trail)
+		}
+	}
+	for _, hidden := range []string{secret, "sealed"} {
+		if strings.Contains(trail+lists+s.get(t, alertsPath+"/deliveries"), hidden) {
+			t.Errorf("%s is shown: %s %s", hidden, trail, lists)
+		}
+	}
+	metrics := s.do(t, request{method: http.MethodGet, path: "/metrics"}).body
+	for _, line := range []string{"errata_alerts_messages_total 1\n", `errata_alerts_deliveries_total{state="sent"} 1`, `errata_alerts_deliveries_total{state="failed"} 0`, "errata_alerts_waiting 0\n"} {
+		if !strings.Contains(metrics, line) {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
 }
 
 // deliveryMade is a delivery in an answer.
