@@ -83,6 +83,20 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+func TestHostsOfAlertsAreValidated(t *testing.T) {
+	o := DefaultOptions()
+	o.AlertAllowHosts = []string{"chat.internal", "10.0.0.7:8065", "[fd00::1]:80"}
+	if err := o.Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, wrong := range []string{"https://chat.internal", "chat.internal:0", "a b", "10.0.0.0/8"} {
+		o.AlertAllowHosts = []string{"chat.internal", wrong}
+		if err := o.Validate(); err == nil || !strings.HasPrefix(err.Error(), "alert-allow-hosts: \""+wrong+"\"") {
+			t.Errorf("%s: got %v, want an error that names it", wrong, err)
+		}
+	}
+}
+
 func TestScrubbingIsValidated(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Options)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 
+	"github.com/errata-log/errata/alerts/post"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/exchange"
 	"github.com/errata-log/errata/ingest"
@@ -38,6 +39,7 @@ func (o Options) Validate() error {
 		of("new-records-per-hour", notNegative(o.NewRecordsPerHour)),
 		of("module-log-days", exchange.CheckDays(o.ModuleLogDays)),
 		of("query-log-days", exchange.CheckDays(o.QueryLogDays)),
+		of("alert-allow-hosts", post.CheckHosts(o.AlertAllowHosts)),
 		of("signin-memory-days", familiar.CheckDays(o.SignInMemoryDays)),
 		of("legacy-project", aProject(o.LegacyProject)),
 		mail,

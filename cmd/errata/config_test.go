@@ -56,6 +56,7 @@ func TestPrecedence(t *testing.T) {
 		"admin-rate-limit":     {"1", "2", "3"},
 		"module-log-days":      {"1", "2", "3"},
 		"query-log-days":       {"1", "2", "3"},
+		"alert-allow-hosts":    {"f.internal", "10.0.0.7:8065", "g.internal,h.internal:80"},
 		"log-level":            {"debug", "warn", "error"},
 		"log-format":           {"text", "json", "text"},
 		"engine-binary":        {"/f/engine", "/e/engine", "/g/engine"},

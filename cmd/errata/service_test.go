@@ -163,6 +163,7 @@ func TestFirstStartForAPerson(t *testing.T) {
 	})
 	t.Run("keys", func(t *testing.T) { useKeys(t, s, data) })
 	t.Run("projects", func(t *testing.T) { useProjects(t, s, data) })
+	t.Run("alerts", func(t *testing.T) { useAlerts(t, s, data) })
 	t.Run("errors", func(t *testing.T) { useErrors(t, data) })
 	t.Run("mcp", func(t *testing.T) { useMCP(t, s, data) })
 	t.Run("reset-ip", func(t *testing.T) { resetIP(t, s, data) })
