@@ -69,7 +69,7 @@ func (i *Importer) Stop() {
 var errStopping = errata.Errorf(errata.KindLogUnavailable,
 	"The service is stopping and broke off the import; call again when it is back, and the import goes on where it stopped.")
 
-// Import returns when everything that it imported is visible. Kinds:
+// Import returns when everything that it or an earlier call imported is visible. Kinds:
 // already_running, project_archived, log_full, log_unavailable, store_unavailable.
 func (i *Importer) Import(ctx context.Context) (ImportResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -92,21 +92,22 @@ func (i *Importer) Import(ctx context.Context) (ImportResult, error) {
 		Count: done.Events, Files: done.Files, Rebuilt: true, Unreadable: done.Unreadable,
 		Skipped: append([]legacy.Note{}, done.Skipped...), Warnings: append([]legacy.Note{}, done.Warnings...),
 	}
-	if done.Events == 0 {
-		return result, nil
+	command, outcome := eventlog.CommandImported, any(eventlog.Imported{Files: done.Files, Events: done.Events, Unreadable: done.Unreadable})
+	if done.Events == 0 { // nothing for the audit trail; an import that was broken off may not be visible yet
+		command, outcome = eventlog.CommandBarrier, nil
 	}
-	if err := i.conclude(ctx, eventlog.Imported{Files: done.Files, Events: done.Events, Unreadable: done.Unreadable}); err != nil {
+	if err := i.conclude(ctx, command, outcome); err != nil {
 		result.Warnings = append(result.Warnings, legacy.Note{Reason: "everything is on the log, and the list will show it later: " + err.Error()})
 	}
 	return result, nil
 }
 
 // conclude puts the outcome on the log, for the audit trail, and waits until
-// the list shows what was imported.
-func (i *Importer) conclude(ctx context.Context, done eventlog.Imported) error {
+// the list shows what was imported, also by an earlier call.
+func (i *Importer) conclude(ctx context.Context, command string, outcome any) error {
 	ctx, cancel := context.WithTimeout(ctx, visiblePatience)
 	defer cancel()
-	_, err := i.commander.Do(ctx, eventlog.CommandImported, done)
+	_, err := i.commander.Do(ctx, command, outcome)
 	if known, ok := errors.AsType[*errata.Error](err); ok {
 		return errors.New(known.Message) // the cause is not for callers
 	}
