@@ -66,6 +66,9 @@ type Outbox struct {
 const (
 	// lookEvery is how often the outbox looks when nothing was announced.
 	lookEvery = 2 * time.Second
+	// lookPause is the least time between two looks: something is announced ten times a
+	// second, and people need not be told faster than that.
+	lookPause = 500 * time.Millisecond
 	// minGap is the least time between two messages of a rule.
 	minGap = time.Minute
 	// firingsAtOnce is how many firings are read at once. A rule that fires more often in a
@@ -87,26 +90,32 @@ func New(cfg Config) (*Outbox, error) {
 
 // Start begins to make messages and to send them. A second call does nothing.
 func (o *Outbox) Start() {
-	tell := func(what string) func(error, int) {
-		return background.Tell(o.cfg.Logger.Warn, what)
-	}
 	o.work.Start(
 		o.follow,
-		func(ctx context.Context) {
-			stop, err := o.cfg.Follow(func() { signal(o.moved) })
-			if err == nil {
-				defer func() { _ = stop() }() // the connection may be gone, and then there is nothing to stop
-			}
-			background.Loop{
-				Every: lookEvery, Now: o.moved, Do: o.makeMessages,
-				Failed: tell("alerts are late: messages cannot be made; the next look tries again"),
-			}.Run(ctx)
-		},
+		o.lookForFirings,
 		background.Loop{
 			Every: time.Second, Now: o.dueNow, Do: o.sendDue,
-			Failed: tell("alerts are late: deliveries cannot be read; the next look tries again"),
+			Failed: background.Tell(o.cfg.Logger.Warn, "alerts are late: deliveries cannot be read; the next look tries again"),
 		}.Run,
 	)
+}
+
+// lookForFirings makes messages until ctx ends.
+func (o *Outbox) lookForFirings(ctx context.Context) {
+	stop, err := o.cfg.Follow(func() { signal(o.moved) })
+	if err != nil {
+		o.cfg.Logger.Warn("alerts come up to two seconds late: progress is not announced", "error", err)
+	} else {
+		defer func() { _ = stop() }() // the connection may be gone, and then there is nothing to stop
+	}
+	background.Loop{
+		Every: lookEvery, Now: o.moved, Do: func(ctx context.Context) error {
+			err := o.makeMessages(ctx)
+			background.Wait(ctx, lookPause)
+			return err
+		},
+		Failed: background.Tell(o.cfg.Logger.Warn, "alerts are late: messages cannot be made; the next look tries again"),
+	}.Run(ctx)
 }
 
 // Stop ends the work and waits for what is being sent. The error is that of ctx.
