@@ -85,7 +85,7 @@ func TestLoopRepeats(t *testing.T) {
 			t.Errorf("done at %v, want %v", at, want)
 		}
 		second := background.Pauses{First: time.Second, Most: time.Second}
-		if at = moments(t, background.Loop{Pauses: second, Do: func(context.Context) error { return nil }}, 1700*time.Millisecond); len(at) != 2 {
+		if at = moments(t, background.Loop{Pauses: second, Do: func(context.Context) error { return nil }}, 1500*time.Millisecond); len(at) != 2 {
 			t.Errorf("without Every done at %v, want twice", at)
 		}
 		at = moments(t, background.Loop{Every: time.Second, Do: func(context.Context) error { return errAway }}, 1500*time.Millisecond)
