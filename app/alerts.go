@@ -49,7 +49,7 @@ func (a *App) openAlerts(ctx context.Context) (err error) {
 		return err
 	}
 	a.records.WhenUp(a.outbox.Start)
-	a.cleanups.add("alerts", func(ctx context.Context) error { return cmp.Or(a.records.Stop(ctx), a.outbox.Stop(ctx)) })
+	a.cleanups.Add("alerts", func(ctx context.Context) error { return cmp.Or(a.records.Stop(ctx), a.outbox.Stop(ctx)) })
 	return nil
 }
 

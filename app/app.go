@@ -25,6 +25,7 @@ import (
 	"github.com/errata-log/errata/ingest/natsin"
 	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/quota"
+	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/logcare"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
@@ -42,7 +43,7 @@ import (
 type App struct {
 	options  Options
 	logger   *slog.Logger
-	cleanups cleanups
+	cleanups background.Cleanups
 	life     life
 	// alarms are raised by the parts that find something wrong.
 	alarms *ops.Alarms
@@ -125,7 +126,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	a := &App{options: o, logger: o.Logger, history: ops.NewTurn(), cleanups: cleanups{logger: o.Logger}}
+	a := &App{options: o, logger: o.Logger, history: ops.NewTurn(), cleanups: background.NewCleanups(o.Logger)}
 	if a.rules, err = ingest.NewRules(o.InstallRoots, o.Scrub); err != nil {
 		return nil, err
 	}
@@ -188,7 +189,7 @@ func (a *App) openData(context.Context) (err error) {
 	if a.dir, err = datadir.Open(a.options.Data); err != nil {
 		return err
 	}
-	a.cleanups.add("data folder", func(context.Context) error { return a.dir.Close() })
+	a.cleanups.Add("data folder", func(context.Context) error { return a.dir.Close() })
 	return nil
 }
 
@@ -199,7 +200,7 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	a.cleanups.add("engines", a.engines.Stop)
+	a.cleanups.Add("engines", a.engines.Stop)
 	if mended := a.engines.NATS.MendedFiles(); len(mended) > 0 {
 		a.alarms.Raise("nats-files-damaged", strings.Join(mended, "; "), "nothing is missing; check the disk. The alarm ends with the next start")
 	}
@@ -242,7 +243,7 @@ func (a *App) openKeys(ctx context.Context) error {
 	if a.keys, err = access.Open(ctx, access.Config{Bucket: a.keysBucket, CopyFile: copies, Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("keys")}); err != nil {
 		return err
 	}
-	a.cleanups.addPlain("keys", a.keys.Close)
+	a.cleanups.AddPlain("keys", a.keys.Close)
 	a.keyring = a.keys
 	if err := a.keys.MakeUserKey(ctx); err != nil {
 		a.logger.Warn("users of events are not counted until the next start: there is no key to hash them with", "error", err)

@@ -50,7 +50,7 @@ func (a *App) startNATSIn(context.Context) error {
 		return err
 	}
 	receiver.Start()
-	a.cleanups.add("events from NATS", receiver.Stop)
+	a.cleanups.Add("events from NATS", receiver.Stop)
 	return nil
 }
 

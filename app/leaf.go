@@ -52,7 +52,7 @@ func (a *App) openLeafKeys(ctx context.Context) error {
 	if a.keys, err = access.Open(ctx, access.Config{Bucket: bucket, Now: a.options.Now, Logger: a.logger}); err != nil {
 		return err
 	}
-	a.cleanups.addPlain("keys", a.keys.Close)
+	a.cleanups.AddPlain("keys", a.keys.Close)
 	a.keyring, a.asked = leaf.NewKeyring(a.keys, bucket), leaf.NewProjects(a.keys.Settings).AtDoor
 	return nil
 }
@@ -99,6 +99,6 @@ func (a *App) startHub(context.Context) error {
 		return err
 	}
 	hub.Start()
-	a.cleanups.add("ingest nodes", hub.Stop)
+	a.cleanups.Add("ingest nodes", hub.Stop)
 	return nil
 }

@@ -63,7 +63,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.life.stop.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, StopTimeout)
 		defer cancel()
-		a.life.err = a.cleanups.run(ctx)
+		a.life.err = a.cleanups.Run(ctx)
 	})
 	return a.life.err
 }

@@ -22,7 +22,7 @@ func (a *App) openLog(context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.cleanups.add("log", appender.Close)
+	a.cleanups.Add("log", appender.Close)
 	a.log = ops.NewLog(appender, a.logState, a.options.Now)
 	return nil
 }
@@ -71,7 +71,7 @@ func (a *App) startWatchdog(context.Context) error {
 		return err
 	}
 	dog.Start()
-	a.cleanups.addPlain("watchdog", dog.Stop)
+	a.cleanups.AddPlain("watchdog", dog.Stop)
 	return nil
 }
 

@@ -45,7 +45,7 @@ func (a *App) startRetention(context.Context) error {
 		},
 		History: a.history, Logger: a.logger,
 	})
-	a.cleanups.addPlain("retention", a.retention.Stop)
+	a.cleanups.AddPlain("retention", a.retention.Stop)
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (a *App) openReplay(context.Context) error {
 		Ready: a.records.Err, Rebuild: a.rebuild, Replayed: a.logCare.Replayed, Undecided: a.logCare.Undecided,
 		History: a.history, Logger: a.logger,
 	})
-	a.cleanups.add("replay", a.replayer.Stop)
+	a.cleanups.Add("replay", a.replayer.Stop)
 	return nil
 }
 
@@ -66,7 +66,7 @@ func (a *App) startRefold(context.Context) error {
 		Checkpoint: a.projector.Store().Checkpoint, Replay: a.replayer.Replay, Sole: a.options.ClickHouseDSN == "", Logger: a.logger,
 	})
 	a.records.WhenUp(refold.Start)
-	a.cleanups.add("refold", func(ctx context.Context) error { return cmp.Or(a.records.Stop(ctx), refold.Stop(ctx)) })
+	a.cleanups.Add("refold", func(ctx context.Context) error { return cmp.Or(a.records.Stop(ctx), refold.Stop(ctx)) })
 	return nil
 }
 
@@ -79,7 +79,7 @@ func (a *App) startExpiry(context.Context) error {
 		Now: a.options.Now, Logger: a.logger,
 	})
 	a.records.WhenUp(expiry.Start)
-	a.cleanups.add("expiry", func(ctx context.Context) error { return cmp.Or(a.records.Stop(ctx), expiry.Stop(ctx)) })
+	a.cleanups.Add("expiry", func(ctx context.Context) error { return cmp.Or(a.records.Stop(ctx), expiry.Stop(ctx)) })
 	return nil
 }
 

@@ -24,7 +24,7 @@ func (a *App) openCommander(context.Context) (err error) {
 	if a.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: a.stream(), Answers: a.projector.Store()}); err != nil {
 		return err
 	}
-	a.cleanups.add("commander", func(context.Context) error { return a.commander.Close() })
+	a.cleanups.Add("commander", func(context.Context) error { return a.commander.Close() })
 	return nil
 }
 
@@ -63,6 +63,6 @@ func (a *App) startAudit(context.Context) (err error) {
 		return err
 	}
 	a.audit.Start()
-	a.cleanups.add("audit", a.audit.Stop)
+	a.cleanups.Add("audit", a.audit.Stop)
 	return nil
 }

@@ -14,7 +14,7 @@ const selfCheckMark = "selfcheck.json"
 // markCleanStop adds the last step of a clean stop: the self-check notes it. The
 // projector is made after this step, so it has stopped by then.
 func (a *App) markCleanStop(context.Context) error {
-	a.cleanups.add("mark of the self-check", func(ctx context.Context) error {
+	a.cleanups.Add("mark of the self-check", func(ctx context.Context) error {
 		if a.checker == nil {
 			return nil
 		}
@@ -47,6 +47,6 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 		return err
 	}
 	a.records.WhenUpOrDamaged(a.checker.Start) // after damage the start waits for the checker to mend it
-	a.cleanups.add("self-check", func(ctx context.Context) error { a.checker.Stop(ctx, a.records.Stop); return nil })
+	a.cleanups.Add("self-check", func(ctx context.Context) error { a.checker.Stop(ctx, a.records.Stop); return nil })
 	return nil
 }

@@ -29,9 +29,9 @@ func (a *App) listen(context.Context) error {
 	}
 	// A stream of the feed has no end of its own, so the feed closes before the
 	// server waits for running requests.
-	a.cleanups.addPlain("feed", a.feed.Close)
+	a.cleanups.AddPlain("feed", a.feed.Close)
 	// Added last, so that it stops first: it ends the request that imports.
-	a.cleanups.addPlain("import", a.importer.Stop)
+	a.cleanups.AddPlain("import", a.importer.Stop)
 	return nil
 }
 
@@ -44,7 +44,7 @@ func (a *App) listenAt(c api.ServerConfig) error {
 		return err
 	}
 	if a.servers = append(a.servers, server); len(a.servers) == 1 {
-		a.cleanups.add("server", func(ctx context.Context) error { return a.servers.Finish(ctx, finishTimeout, a.logger) })
+		a.cleanups.Add("server", func(ctx context.Context) error { return a.servers.Finish(ctx, finishTimeout, a.logger) })
 	}
 	return nil
 }

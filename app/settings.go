@@ -19,7 +19,7 @@ func (a *App) openSettings(ctx context.Context) (err error) {
 	if a.settings, err = settings.Open(ctx, settings.Config{Log: a.stream(), Logger: a.logger, Skipped: a.strays.In("log")}); err != nil {
 		return err
 	}
-	a.cleanups.addPlain("settings", a.settings.Close)
+	a.cleanups.AddPlain("settings", a.settings.Close)
 	a.switches = a.settings.Logging
 	return nil
 }
@@ -67,7 +67,7 @@ func (a *App) openSignIns(ctx context.Context) (err error) {
 		Familiar: known, Days: o.SignInMemoryDays, Skipped: a.strays.In("log"), Now: o.Now, Logger: a.logger,
 	})
 	if err == nil {
-		a.cleanups.add("sign-ins", a.signIns.Stop)
+		a.cleanups.Add("sign-ins", a.signIns.Stop)
 	}
 	return err
 }

@@ -24,9 +24,9 @@ func (a *App) makeProjector(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.cleanups.add("projector", a.projector.Stop)
+	a.cleanups.Add("projector", a.projector.Stop)
 	a.logCare.Start()
-	a.cleanups.addPlain("care of the log", a.logCare.Stop)
+	a.cleanups.AddPlain("care of the log", a.logCare.Stop)
 	return nil
 }
 
@@ -43,7 +43,7 @@ func (a *App) startRecords(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.cleanups.add("exchanges", func(ctx context.Context) error {
+	a.cleanups.Add("exchanges", func(ctx context.Context) error {
 		if a.exchangeWriter == nil {
 			return nil
 		}
@@ -61,8 +61,8 @@ func (a *App) startRecords(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	a.cleanups.add("records", a.records.Stop)
-	a.cleanups.add("mark of the log", mark.Stop)
+	a.cleanups.Add("records", a.records.Stop)
+	a.cleanups.Add("mark of the log", mark.Stop)
 	return nil
 }
 

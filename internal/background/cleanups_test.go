@@ -1,4 +1,4 @@
-package app
+package background_test
 
 import (
 	"context"
@@ -9,10 +9,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
-func newCleanups() *cleanups {
-	return &cleanups{logger: slog.New(slog.DiscardHandler)}
+func newCleanups() *background.Cleanups {
+	c := background.NewCleanups(slog.New(slog.DiscardHandler))
+	return &c
 }
 
 func TestCleanupsRunInReverse(t *testing.T) {
@@ -20,7 +23,7 @@ func TestCleanupsRunInReverse(t *testing.T) {
 	var order []string
 	broken := errors.New("disk is gone")
 	for _, name := range []string{"engines", "appender", "listener"} {
-		c.add(name, func(context.Context) error {
+		c.Add(name, func(context.Context) error {
 			order = append(order, name)
 			if name == "appender" {
 				return broken
@@ -28,7 +31,7 @@ func TestCleanupsRunInReverse(t *testing.T) {
 			return nil
 		})
 	}
-	err := c.run(t.Context())
+	err := c.Run(t.Context())
 	if want := []string{"listener", "appender", "engines"}; !slices.Equal(order, want) {
 		t.Errorf("order: got %q, want %q", order, want)
 	}
@@ -36,7 +39,7 @@ func TestCleanupsRunInReverse(t *testing.T) {
 		t.Errorf("got error %v, want the cause with the name of its part", err)
 	}
 	order = nil
-	if err := c.run(t.Context()); err != nil || order != nil {
+	if err := c.Run(t.Context()); err != nil || order != nil {
 		t.Errorf("second run: got %v and steps %q, want nothing", err, order)
 	}
 }
@@ -46,17 +49,17 @@ func TestCleanupsLeaveAStuckStepBehind(t *testing.T) {
 		c := newCleanups()
 		release := make(chan struct{})
 		var closed, late bool
-		c.add("files", func(ctx context.Context) error {
+		c.Add("files", func(ctx context.Context) error {
 			closed = true
 			_, late = ctx.Deadline()
 			return ctx.Err()
 		})
-		c.add("stuck", func(context.Context) error { <-release; return nil })
+		c.Add("stuck", func(context.Context) error { <-release; return nil })
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		began := time.Now()
-		err := c.run(ctx)
-		if took := time.Since(began); took != 10*time.Second+lastCall {
+		err := c.Run(ctx)
+		if took := time.Since(began); took != 10*time.Second+background.LastCall {
 			t.Errorf("took %v, want the limit and one last call", took)
 		}
 		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "stop stuck") {

@@ -1,4 +1,4 @@
-package app
+package background
 
 import (
 	"context"
@@ -15,26 +15,31 @@ type cleanup struct {
 	undo func(ctx context.Context) error
 }
 
-// cleanups undo the start in reverse order. Each part adds its cleanup as soon as it
-// exists, so that a start that fails half-way is undone like a complete one.
-type cleanups struct {
+// Cleanups undo a start in reverse order. Each part adds its cleanup as soon as it
+// exists, so that a start that fails half-way is undone like a complete one. One goroutine
+// uses them.
+type Cleanups struct {
 	logger *slog.Logger
 	steps  []cleanup
 }
 
-func (c *cleanups) add(name string, undo func(ctx context.Context) error) {
+// NewCleanups has no steps yet. Steps that end well are logged for debugging.
+func NewCleanups(logger *slog.Logger) Cleanups { return Cleanups{logger: logger} }
+
+// Add adds a step that undoes one part of the start. It must return when ctx ends.
+func (c *Cleanups) Add(name string, undo func(ctx context.Context) error) {
 	c.steps = append(c.steps, cleanup{name, undo})
 }
 
-// addPlain adds a step that cannot wait and cannot fail.
-func (c *cleanups) addPlain(name string, undo func()) {
-	c.add(name, func(context.Context) error { undo(); return nil })
+// AddPlain adds a step that cannot wait and cannot fail.
+func (c *Cleanups) AddPlain(name string, undo func()) {
+	c.Add(name, func(context.Context) error { undo(); return nil })
 }
 
-// run undoes all steps, last first, and returns their errors with their names. An
+// Run undoes all steps, last first, and returns their errors with their names. An
 // error does not end it. It does not wait for a step that runs longer than ctx, so
 // that one stuck part does not prevent the others from being closed.
-func (c *cleanups) run(ctx context.Context) error {
+func (c *Cleanups) Run(ctx context.Context) error {
 	var failed []error
 	for _, step := range slices.Backward(c.steps) {
 		began := time.Now()
