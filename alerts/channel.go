@@ -138,31 +138,9 @@ func joined[T ~string](list []T) string {
 }
 
 // Channels are all channels in the order in which they were made. They never change.
-type Channels []Channel
+type Channels = list[Channel]
 
-// Find is the channel with the id.
-func (c Channels) Find(id string) (Channel, bool) {
-	i := slices.IndexFunc(c, func(one Channel) bool { return one.ID == id })
-	if i < 0 {
-		return Channel{}, false
-	}
-	return c[i], true
-}
-
-// With is the list with the channel, in place of the one that had its id.
-func (c Channels) With(channel Channel) Channels {
-	next := slices.Clone(c)
-	if i := slices.IndexFunc(next, func(one Channel) bool { return one.ID == channel.ID }); i >= 0 {
-		next[i] = channel
-		return next
-	}
-	return append(next, channel)
-}
-
-// Without is the list without the channel with the id.
-func (c Channels) Without(id string) Channels {
-	return slices.DeleteFunc(slices.Clone(c), func(one Channel) bool { return one.ID == id })
-}
+func (c Channel) id() string { return c.ID }
 
 // ErrNoChannel and ErrNoRule say that there is no such thing.
 var (

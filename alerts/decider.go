@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,8 +15,6 @@ type Decider struct {
 	rules []watched
 	// at are the rules about the records of a place, as far as they were asked for.
 	at map[place]*rulesAt
-	// fired is when each rule has last fired for a record, in Unix milliseconds of the clock.
-	fired map[pair]int64
 }
 
 // place is what the records have in common that rules are about.
@@ -31,12 +30,6 @@ type rulesAt struct {
 	texts     bool
 }
 
-// pair is a rule and a record.
-type pair struct {
-	rule string
-	of   errata.Position
-}
-
 // watched is a rule in the form in which events are compared with it.
 type watched struct {
 	Rule
@@ -45,11 +38,15 @@ type watched struct {
 	books  []errata.Book
 	index  int
 	counts windows // of a rule with a frequency
+	// fired is when a rule with a pause has last fired for a record, in Unix milliseconds of
+	// the clock; with room many, those are dropped that are not needed any more.
+	fired map[errata.Position]int64
+	room  int
 }
 
 // NewDecider makes a decider for the rules that are in force. It remembers nothing.
 func NewDecider(rules Set) *Decider {
-	d := &Decider{fired: map[pair]int64{}, at: map[place]*rulesAt{}}
+	d := &Decider{at: map[place]*rulesAt{}}
 	for _, rule := range rules {
 		if rule.Enabled {
 			w := watch(rule)
@@ -61,7 +58,7 @@ func NewDecider(rules Set) *Decider {
 }
 
 func watch(rule Rule) watched {
-	w := watched{Rule: rule, search: strings.ToLower(rule.Search)}
+	w := watched{Rule: rule, search: strings.ToLower(rule.Search), fired: map[errata.Position]int64{}, room: minFired}
 	for _, name := range rule.Levels {
 		level, _ := errata.ParseLevel(name)
 		w.levels = append(w.levels, level)
@@ -111,15 +108,25 @@ func (d *Decider) Begins(p Problem) (rules []string) {
 // frequency. users are their different users, when the rule tells users apart. Records that
 // have not enough events to fire it need not be remembered.
 func (d *Decider) Remember(rule string, r *errata.Record, minute int64, events uint64, users []uint64) {
-	i := slices.IndexFunc(d.rules, func(w watched) bool { return w.ID == rule })
-	if i >= 0 && d.rules[i].looksAt(r) && !r.Noise {
-		d.rules[i].counts.remember(r.ID, minute, events, users)
+	if w := d.rule(rule); w != nil && w.looksAt(r) && !r.Noise {
+		w.counts.remember(r.ID, minute, events, users)
 	}
+}
+
+// rule is the rule with the id, nil when it is not in force.
+func (d *Decider) rule(id string) *watched {
+	i := slices.IndexFunc(d.rules, func(w watched) bool { return w.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &d.rules[i]
 }
 
 // RememberFiring tells when a rule has last fired for a record; all of a week are needed.
 func (d *Decider) RememberFiring(rule string, of errata.Position, clock int64) {
-	d.fired[pair{rule, of}] = clock
+	if w := d.rule(rule); w != nil {
+		w.silence(of, clock)
+	}
 }
 
 // Problem is a record whose events are shown, as it is behind a stretch of the log.
@@ -261,44 +268,42 @@ type Sighting struct {
 }
 
 // See shows the next event of the record, and calls fire for each rule that it fires.
-func (d *Decider) See(w *Watching, s *Sighting, fire func(Firing)) {
+func (w *Watching) See(s *Sighting, fire func(Firing)) {
 	if w.seen++; w.seen == w.next {
-		d.seeNext(w, s, fire)
+		w.seeNext(s, fire)
 		w.next = w.after(w.seen)
 	}
 	for _, rule := range w.each {
-		if !w.off.has(rule) && rule.matches(s) && rule.counts.add(w.of.ID, rule.When.Frequency, s) && d.fire(w, rule, CauseFrequency, s, fire) {
+		if !w.off.has(rule) && rule.matches(s) && rule.counts.add(w.of.ID, rule.When.Frequency, s) && w.fire(rule, CauseFrequency, s, fire) {
 			rule.counts.forget(w.of.ID)
 		}
 	}
 }
 
 // seeNext fires the rules for which this is the event.
-func (d *Decider) seeNext(w *Watching, s *Sighting, fire func(Firing)) {
+func (w *Watching) seeNext(s *Sighting, fire func(Firing)) {
 	first := w.seen == w.of.Before+1
 	for _, rule := range w.all {
 		when := &rule.When
 		switch {
 		case w.off.has(rule) || !rule.matches(s):
 		case when.New && w.seen == 1:
-			d.fire(w, rule, CauseNew, s, fire)
+			w.fire(rule, CauseNew, s, fire)
 		case when.Regressed && first && w.of.Regressing:
-			d.fire(w, rule, CauseRegressed, s, fire)
+			w.fire(rule, CauseRegressed, s, fire)
 		case when.Reached != nil && when.Reached.Count == w.seen:
-			d.fire(w, rule, CauseReached, s, fire)
+			w.fire(rule, CauseReached, s, fire)
 		}
 	}
 }
 
 // fire fires the rule, unless the record is muted or the rule has fired for it a short time
 // ago.
-func (d *Decider) fire(w *Watching, rule *watched, cause Cause, s *Sighting, fire func(Firing)) bool {
-	of := pair{rule.ID, w.of.ID}
-	if last, before := d.fired[of]; w.of.Status == errata.StatusMuted || before && s.Clock < last+int64(rule.ThrottleMinutes)*millisPerMinute {
+func (w *Watching) fire(rule *watched, cause Cause, s *Sighting, fire func(Firing)) bool {
+	if w.of.Status == errata.StatusMuted || rule.silent(w.of.ID, s.Clock) {
 		return false
 	}
-	d.prune(s.Clock)
-	d.fired[of] = s.Clock
+	rule.silence(w.of.ID, s.Clock)
 	fire(Firing{
 		Position: s.Position, Rule: rule.ID, Cause: cause, Clock: s.Clock, Record: w.of.Key(), ID: w.of.ID,
 		Project: w.of.Project, Count: w.seen, Level: s.Level, Environment: s.Environment, Release: s.Release,
@@ -309,18 +314,31 @@ func (d *Decider) fire(w *Watching, rule *watched, cause Cause, s *Sighting, fir
 // Memory is how long ago a firing may be that is needed, in minutes.
 const Memory = maxThrottle
 
-// maxFired is from how many on the firings are dropped that are not needed any more.
-const maxFired = 1 << 16
+// minFired is how many firings a rule remembers before the first look for old ones.
+const minFired = 1 << 12
 
-func (d *Decider) prune(clock int64) {
-	if len(d.fired) < maxFired {
+// silent says whether the rule has fired for the record so lately that it says nothing.
+func (w *watched) silent(of errata.Position, clock int64) bool {
+	last, before := w.fired[of]
+	return before && clock < w.speaks(last)
+}
+
+// speaks is when the rule speaks of a record again.
+func (w *watched) speaks(last int64) int64 { return last + int64(w.ThrottleMinutes)*millisPerMinute }
+
+// silence notes that the rule has fired for the record. When there is no room, it drops the
+// firings that are over, and then makes twice the room for what is left: so a look at all of them
+// comes after as many new ones.
+func (w *watched) silence(of errata.Position, clock int64) {
+	if w.ThrottleMinutes == 0 {
 		return
 	}
-	for of, at := range d.fired {
-		if at+Memory*millisPerMinute <= clock {
-			delete(d.fired, of)
-		}
+	w.fired[of] = clock
+	if len(w.fired) < w.room {
+		return
 	}
+	maps.DeleteFunc(w.fired, func(_ errata.Position, last int64) bool { return w.speaks(last) <= clock })
+	w.room = max(minFired, 2*len(w.fired))
 }
 
 // looksAt says whether the record is one that the rule is about.

@@ -260,7 +260,7 @@ func TestDecideLikeTheModel(t *testing.T) {
 					watching[e.record] = d.Watch(p)
 				}
 				if w := watching[e.record]; w != nil {
-					d.See(w, &e.Sighting, func(f alerts.Firing) { got = append(got, f) })
+					w.See(&e.Sighting, func(f alerts.Firing) { got = append(got, f) })
 				}
 			}
 			from = to
@@ -288,4 +288,31 @@ func cut(t *rapid.T, events []seen, from int) int {
 		muted[events[i].record] = events[i].muted
 	}
 	return min(to, len(events))
+}
+
+// TestFiringsAreForgotten: a rule with a pause remembers those firings that still count, and
+// not all that there were.
+func TestFiringsAreForgotten(t *testing.T) {
+	d := alerts.NewDecider(alerts.Set{{ID: "new", Enabled: true, ThrottleMinutes: 1, When: alerts.When{New: true, Reached: &alerts.Reached{Count: 2}}}})
+	told, most := 0, 0
+	see := func(of int, before uint64, clock int64) {
+		r := errata.Record{ID: errata.Position(of), Book: errata.BookSystem, Count: before + 1, Status: errata.StatusOpen}
+		d.Watch(alerts.Problem{Record: &r, Before: before}).See(&alerts.Sighting{Received: clock, Clock: clock}, func(alerts.Firing) { told++ })
+		most = max(most, d.Fired("new"))
+	}
+	const records = 10 * alerts.MinFired
+	for of := range records {
+		clock := int64(of) * 1000
+		see(of, 0, clock)
+		if of >= 30 { // half a minute later: the rule is silent about it
+			see(of-30, 1, clock)
+		}
+	}
+	if told != records || most > alerts.MinFired {
+		t.Errorf("fired %d times for %d records, and remembered %d", told, records, most)
+	}
+	see(0, 1, records*1000)
+	if told != records+1 {
+		t.Error("the rule says nothing about a record when its pause is over")
+	}
 }

@@ -1,10 +1,6 @@
 package alerts
 
-import (
-	"slices"
-
-	errata "github.com/errata-log/errata"
-)
+import errata "github.com/errata-log/errata"
 
 // Rule says which events are told to whom.
 type Rule struct {
@@ -54,33 +50,11 @@ type Frequency struct {
 }
 
 // Set is all rules in the order in which they were made. It never changes.
-type Set []Rule
+type Set = list[Rule]
 
-// Find is the rule with the id.
-func (s Set) Find(id string) (Rule, bool) {
-	i := slices.IndexFunc(s, func(r Rule) bool { return r.ID == id })
-	if i < 0 {
-		return Rule{}, false
-	}
-	return s[i], true
-}
+func (r Rule) id() string { return r.ID }
 
-// With is the set with the rule, in place of the one that had its id.
-func (s Set) With(rule Rule) Set {
-	next := slices.Clone(s)
-	if i := slices.IndexFunc(next, func(r Rule) bool { return r.ID == rule.ID }); i >= 0 {
-		next[i] = rule
-		return next
-	}
-	return append(next, rule)
-}
-
-// Without is the set without the rule with the id.
-func (s Set) Without(id string) Set {
-	return slices.DeleteFunc(slices.Clone(s), func(r Rule) bool { return r.ID == id })
-}
-
-// Causes are what may fire a rule.
+// Cause is what has fired a rule.
 type Cause string
 
 // The causes.

@@ -68,7 +68,7 @@ func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem) (fired []a
 		for i := range rows {
 			row := &rows[i]
 			if w := watching[b.occurred.parts[row.part].owner().part]; w != nil {
-				d.See(w, &alerts.Sighting{
+				w.See(&alerts.Sighting{
 					Position: row.at, Received: row.received, Clock: row.clock, Level: row.level, User: row.user,
 					Environment: names[row.environment], Release: names[row.release],
 				}, func(f alerts.Firing) { fired = append(fired, f) })

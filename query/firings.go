@@ -51,8 +51,8 @@ func (r *Reader) firings(ctx context.Context, after errata.Position, limit int) 
 	return list, err
 }
 
-// Items describe firings for a message, one for each. The project has its number, and links
-// are for others to fill in. Of a record that is gone, there is what its firing says. Errors:
+// Items describe firings for a message, one for each, with the number of the project and
+// without links. When the record is gone, an item has only what its firing has. Errors:
 // store_unavailable.
 func (r *Reader) Items(ctx context.Context, firings []alerts.Firing) ([]alerts.Item, error) {
 	keys := make([]errata.RecordKey, len(firings))
