@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/pagelink"
 )
 
 // toolset has the tools. Each makes one request to the API and shapes the answer.
@@ -118,14 +119,7 @@ func bookOf(name string) errata.Book {
 
 // link is where the page shows a record, at one of its occurrences or at the latest.
 func link(who caller, signature, book, position string) string {
-	at := "/?record=" + url.QueryEscape(signature)
-	if bookOf(book) == errata.BookDatabase {
-		at += "&book=database"
-	}
-	if position != "" {
-		at += "&occurrence=" + url.QueryEscape(position)
-	}
-	return who.page + at
+	return pagelink.Record(who.page, bookOf(book), signature, position)
 }
 
 // query leaves out what is empty. The arguments are names and values in turn.

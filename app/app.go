@@ -182,6 +182,7 @@ func (a *App) allSteps() []step {
 		{"server", a.listen},
 		{"OTLP server", a.listenOTLP},
 		{"address", a.announce},
+		{"messages", a.startAlerts},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,6 +20,7 @@ import (
 	"github.com/errata-log/errata/alerts/render"
 	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/internal/bucket"
+	"github.com/errata-log/errata/internal/pagelink"
 )
 
 // Config is what an [Outbox] needs. All but Logger and Registerer is required.
@@ -33,11 +35,11 @@ type Config struct {
 	Firings func(ctx context.Context, after errata.Position, limit int) ([]alerts.Firing, error)
 	// Items describe firings for a message, one for each, without slugs and links.
 	Items func(ctx context.Context, firings []alerts.Firing) ([]alerts.Item, error)
-	// Slug names a project, RecordLink leads to a record and RuleLink to a rule on the page.
-	Slug       func(project uint64) string
-	RecordLink func(book, signature string) string
-	RuleLink   func(rule string) string
-	Sender     Sender
+	// Slug names a project.
+	Slug func(project uint64) string
+	// Page is the address of the service, for links.
+	Page   func() string
+	Sender Sender
 	// Follow calls on whenever there may be new firings, until stop. Calls may get lost.
 	Follow func(on func()) (stop func() error, err error)
 	Now    func() time.Time
@@ -74,12 +76,14 @@ const (
 	// firingsAtOnce is how many firings are read at once. A rule that fires more often in a
 	// minute says how often, and lists the first.
 	firingsAtOnce = 100_000
+	// maxSubject is how much of it a list shows, in bytes.
+	maxSubject = 200
 )
 
 // New checks the configuration.
 func New(cfg Config) (*Outbox, error) {
 	if cfg.Progress == nil || cfg.Deliveries == nil || cfg.Alerts == nil || cfg.Channel == nil || cfg.Firings == nil || cfg.Items == nil ||
-		cfg.Sender == nil || cfg.Slug == nil || cfg.RecordLink == nil || cfg.Follow == nil || cfg.RuleLink == nil || cfg.Now == nil {
+		cfg.Sender == nil || cfg.Slug == nil || cfg.Page == nil || cfg.Follow == nil || cfg.Now == nil {
 		return nil, errors.New("outbox: every field is required")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
@@ -128,7 +132,7 @@ func signal(to chan struct{}) {
 	}
 }
 
-// progress is what the bucket has of a rule.
+// progress says how far a rule is told. It is the value of the rule in the bucket.
 type progress struct {
 	// To is the last firing that is in a message.
 	To errata.Position `json:"to"`
@@ -178,13 +182,12 @@ func (o *Outbox) makeMessages(ctx context.Context) error {
 // makeMessage makes the message of a rule when there is something to tell and the last one
 // is a minute old. made says that none of the firings is left over.
 func (o *Outbox) makeMessage(ctx context.Context, rule *alerts.Rule, firings []alerts.Firing) (made bool, err error) {
-	store := bucket.KV(o.cfg.Progress)
-	was, revision, err := progressOf(ctx, store, rule.ID)
+	was, revision, err := o.progressOf(ctx, rule.ID)
 	if err != nil {
 		return false, err
 	}
 	if was.Message != nil {
-		if was, revision, err = o.fanOut(ctx, store, rule.ID, was, revision); err != nil {
+		if was, revision, err = o.fanOut(ctx, rule.ID, was, revision); err != nil {
 			return false, err
 		}
 	}
@@ -208,7 +211,7 @@ func (o *Outbox) makeMessage(ctx context.Context, rule *alerts.Rule, firings []a
 		return false, err
 	}
 	o.metrics.messages.Inc()
-	_, _, err = o.fanOut(ctx, store, rule.ID, next, revision)
+	_, _, err = o.fanOut(ctx, rule.ID, next, revision)
 	return err == nil, err
 }
 
@@ -230,17 +233,18 @@ func (o *Outbox) message(ctx context.Context, rule *alerts.Rule, fired []alerts.
 		return nil, err
 	}
 	for i := range items {
-		items[i].Project, items[i].Link = o.cfg.Slug(fired[i].Project), o.cfg.RecordLink(items[i].Book, items[i].Signature)
+		items[i].Project = o.cfg.Slug(fired[i].Project)
+		items[i].Link = pagelink.Record(o.cfg.Page(), fired[i].Record.Book, items[i].Signature, "")
 	}
 	return &alerts.Message{
 		ID: messageID(rule.ID, fired[0].Position, fired[0].Cause), RuleID: rule.ID, RuleName: rule.Name, At: now,
-		Fired: uint64(len(fired)), Items: items, RuleLink: o.cfg.RuleLink(rule.ID),
+		Fired: uint64(len(fired)), Items: items, RuleLink: pagelink.Rule(o.cfg.Page(), rule.ID),
 	}, nil
 }
 
 // fanOut makes a delivery of the message for each channel, and then notes that it did. Both
 // may be done again.
-func (o *Outbox) fanOut(ctx context.Context, store bucket.Store, rule string, p progress, revision uint64) (progress, uint64, error) {
+func (o *Outbox) fanOut(ctx context.Context, rule string, p progress, revision uint64) (progress, uint64, error) {
 	for _, channel := range p.Channels {
 		d := Delivery{
 			ID: p.Message.ID, Rule: rule, Channel: channel, Made: p.Message.At, Fired: p.Message.Fired, Subject: subjectOf(p.Message),
@@ -254,13 +258,13 @@ func (o *Outbox) fanOut(ctx context.Context, store bucket.Store, rule string, p 
 	p.Message, p.Channels = nil, nil
 	revision, err := o.putProgress(ctx, rule, p, revision)
 	if errors.Is(err, bucket.ErrConflict) {
-		return progressAgain(ctx, store, rule)
+		return o.progressAgain(ctx, rule)
 	}
 	return p, revision, err
 }
 
-func progressAgain(ctx context.Context, store bucket.Store, rule string) (progress, uint64, error) {
-	p, revision, err := progressOf(ctx, store, rule)
+func (o *Outbox) progressAgain(ctx context.Context, rule string) (progress, uint64, error) {
+	p, revision, err := o.progressOf(ctx, rule)
 	p.Message = nil // another node makes its deliveries
 	return p, revision, err
 }
@@ -272,11 +276,11 @@ func subjectOf(m *alerts.Message) string {
 	}
 	one := &m.Items[0]
 	text := string(one.Cause) + ": " + cmp.Or(one.Class, one.Text)
-	return text[:min(len(text), 200)]
+	return strings.ToValidUTF8(text[:min(len(text), maxSubject)], "")
 }
 
-func progressOf(ctx context.Context, store bucket.Store, rule string) (p progress, revision uint64, err error) {
-	text, revision, err := store.Get(ctx, rule)
+func (o *Outbox) progressOf(ctx context.Context, rule string) (p progress, revision uint64, err error) {
+	text, revision, err := bucket.KV(o.cfg.Progress).Get(ctx, rule)
 	if errors.Is(err, bucket.ErrNotFound) {
 		return progress{}, 0, nil
 	}
@@ -293,22 +297,10 @@ func progressOf(ctx context.Context, store bucket.Store, rule string) (p progres
 func (o *Outbox) putProgress(ctx context.Context, rule string, p progress, revision uint64) (uint64, error) {
 	text, err := json.Marshal(p)
 	if err == nil {
-		revision, err = put(ctx, o.cfg.Progress, rule, text, revision)
+		revision, err = bucket.KV(o.cfg.Progress).Put(ctx, rule, text, revision)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("note how far rule %s is told: %w", rule, err)
 	}
 	return revision, nil
-}
-
-// put writes a value in place of that of the revision, 0 for none. Errors: those of
-// [bucket.Store].
-func put(ctx context.Context, to jetstream.KeyValue, key string, value []byte, revision uint64) (uint64, error) {
-	var err error
-	if revision == 0 {
-		revision, err = to.Create(ctx, key, value)
-	} else {
-		revision, err = to.Update(ctx, key, value, revision)
-	}
-	return revision, bucket.Explain(err)
 }

@@ -193,8 +193,8 @@ func (w *world) node() (o *outbox.Outbox, kill func()) {
 			}
 			return items, nil
 		},
-		Slug: func(n uint64) string { return fmt.Sprint(n) }, RecordLink: func(string, string) string { return "" },
-		RuleLink: func(string) string { return "" }, Follow: func(func()) (func() error, error) { return func() error { return nil }, nil },
+		Slug: func(n uint64) string { return fmt.Sprint(n) }, Page: func() string { return "https://errors.example.org" },
+		Follow: func(func()) (func() error, error) { return func() error { return nil }, nil },
 	})
 	if err != nil {
 		w.t.Fatal(err)

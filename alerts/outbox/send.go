@@ -18,6 +18,7 @@ import (
 	"github.com/errata-log/errata/alerts/render"
 	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/internal/bucket"
+	"github.com/errata-log/errata/internal/pagelink"
 )
 
 const (
@@ -149,7 +150,7 @@ func (o *Outbox) putDelivery(ctx context.Context, d Delivery, revision uint64) (
 		return 0, fmt.Errorf("encode a delivery: %w", err)
 	}
 	key := keyOf(d.ID, d.Channel)
-	if revision, err = put(ctx, o.cfg.Deliveries, key, text, revision); errors.Is(err, bucket.ErrFull) {
+	if revision, err = bucket.KV(o.cfg.Deliveries).Put(ctx, key, text, revision); errors.Is(err, bucket.ErrFull) {
 		for _, key := range o.deliveries.ended(freed) {
 			err = errors.Join(err, o.cfg.Deliveries.Purge(ctx, key))
 		}
@@ -248,7 +249,7 @@ func (o *Outbox) Test(ctx context.Context, channel string) (Try, error) {
 	case err != nil: // its secrets do not open
 		return try(now, post.Outcome{Err: err.Error()}), nil
 	}
-	m := alerts.Message{ID: "msg_test_" + nuid.Next(), At: now.UTC(), RuleName: c.Name, RuleLink: o.cfg.RuleLink(""), Test: true}
+	m := alerts.Message{ID: "msg_test_" + nuid.Next(), At: now.UTC(), RuleName: c.Name, RuleLink: pagelink.Rule(o.cfg.Page(), ""), Test: true}
 	return try(now, o.post(ctx, c, m)), nil
 }
 

@@ -27,9 +27,9 @@ var (
 type Store interface {
 	// Get is the value under a key and its revision; ErrNotFound.
 	Get(ctx context.Context, key string) (value []byte, revision uint64, err error)
-	// Put stores a value in place of the one of that revision, 0 for none.
-	// Errors: ErrConflict when another one is there, ErrFull.
-	Put(ctx context.Context, key string, value []byte, revision uint64) error
+	// Put stores a value in place of the one of that revision, 0 for none, and returns
+	// its own. Errors: ErrConflict when another one is there, ErrFull.
+	Put(ctx context.Context, key string, value []byte, revision uint64) (written uint64, err error)
 	// Delete removes a key; it is no error when there is none.
 	Delete(ctx context.Context, key string) error
 }
@@ -62,27 +62,22 @@ func (k kv) Get(ctx context.Context, key string) ([]byte, uint64, error) {
 // codeStoreFailed is the answer of a stream that has reached its limit.
 const codeStoreFailed = 10077
 
-func (k kv) Put(ctx context.Context, key string, value []byte, revision uint64) (err error) {
+func (k kv) Put(ctx context.Context, key string, value []byte, revision uint64) (written uint64, err error) {
 	if revision == 0 {
-		_, err = k.bucket.Create(ctx, key, value)
+		written, err = k.bucket.Create(ctx, key, value)
 	} else {
-		_, err = k.bucket.Update(ctx, key, value, revision)
+		written, err = k.bucket.Update(ctx, key, value, revision)
 	}
-	return Explain(err)
-}
-
-// Explain makes an error of a [Store] of one of a bucket of NATS.
-func Explain(err error) error {
 	var refusal *jetstream.APIError
 	switch refused := errors.As(err, &refusal); {
 	case errors.Is(err, jetstream.ErrKeyExists),
 		refused && refusal.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence,
 		refused && refusal.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant:
-		return ErrConflict // streams with replicas have another code
+		return 0, ErrConflict // streams with replicas have another code
 	case refused && refusal.ErrorCode == codeStoreFailed:
-		return errors.Join(ErrFull, err)
+		return 0, errors.Join(ErrFull, err)
 	}
-	return err
+	return written, err
 }
 
 func (k kv) Delete(ctx context.Context, key string) error { return k.bucket.Purge(ctx, key) }

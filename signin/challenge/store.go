@@ -64,7 +64,7 @@ func put(ctx context.Context, store bucket.Store, key string, value any, revisio
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", key, err)
 	}
-	if err := store.Put(ctx, key, data, revision); err != nil && !errors.Is(err, bucket.ErrConflict) {
+	if _, err := store.Put(ctx, key, data, revision); err != nil && !errors.Is(err, bucket.ErrConflict) {
 		return unavailable("store", err)
 	} else if err != nil {
 		return bucket.ErrConflict

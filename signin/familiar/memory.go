@@ -86,7 +86,7 @@ func (m *Memory) Apply(ctx context.Context, sequence uint64, o Outcome) error {
 		if err != nil {
 			return fmt.Errorf("encode what is known of an account: %w", err)
 		}
-		switch err = m.cfg.Store.Put(ctx, o.Account, data, revision); {
+		switch _, err = m.cfg.Store.Put(ctx, o.Account, data, revision); {
 		case err == nil:
 			return nil
 		case errors.Is(err, bucket.ErrFull):
@@ -176,7 +176,7 @@ func (m *Memory) putPosition(ctx context.Context, p Position, revision uint64) e
 	if err != nil {
 		return fmt.Errorf("encode the position: %w", err)
 	}
-	if err := m.cfg.Store.Put(ctx, cursorKey, data, revision); err != nil {
+	if _, err := m.cfg.Store.Put(ctx, cursorKey, data, revision); err != nil {
 		return fmt.Errorf("store the position in the outcomes: %w", err)
 	}
 	return nil

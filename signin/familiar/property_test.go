@@ -40,20 +40,20 @@ func (s *store) Get(_ context.Context, key string) ([]byte, uint64, error) {
 	return s.values[key], s.revision[key], nil
 }
 
-func (s *store) Put(_ context.Context, key string, value []byte, revision uint64) error {
+func (s *store) Put(_ context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	if s.before != nil {
 		if err := s.before(key); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.revision[key] != revision {
-		return bucket.ErrConflict
+		return 0, bucket.ErrConflict
 	}
 	s.last++
 	s.values[key], s.revision[key] = value, s.last
-	return nil
+	return s.last, nil
 }
 
 func (s *store) Delete(context.Context, string) error { return errors.New("nothing is ever removed") }
