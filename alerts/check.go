@@ -19,6 +19,9 @@ const (
 	maxName = 100
 	// maxListed bounds each list of a rule.
 	maxListed = 50
+	// maxSignatures is how many records a rule can name: people follow some, and all rules
+	// must fit into one fact.
+	maxSignatures = 500
 	// maxText is the longest name in such a list, in bytes; environments are as long.
 	maxText = 200
 	// maxMinutes is a day: windows are kept in memory.
@@ -51,6 +54,9 @@ func (r *Rule) check(channels Channels) error {
 	}
 	if len(r.Projects) > maxListed || slices.Contains(r.Projects, 0) {
 		return invalid("projects", "projects is a list of at most %d numbers of projects; an empty one stands for all.", maxListed)
+	}
+	if err := checkSignatures(r.Signatures); err != nil {
+		return err
 	}
 	if len(r.Search) > maxText || !utf8.ValidString(r.Search) {
 		return invalid("search", "search has at most %d bytes.", maxText)
@@ -87,6 +93,19 @@ func (w *When) check() error {
 			return invalid("when.frequency.users", "when.frequency.users is a number from 0 (any) to %d.", MaxUsers)
 		case f.Minutes < 1 || f.Minutes > maxMinutes:
 			return invalid("when.frequency.minutes", "when.frequency.minutes is a number from 1 to %d.", maxMinutes)
+		}
+	}
+	return nil
+}
+
+func checkSignatures(list []string) error {
+	if len(list) > maxSignatures {
+		return invalid("signatures", "signatures names at most %d records; make another rule for more.", maxSignatures)
+	}
+	for i, text := range list {
+		if _, err := errata.ParseSignature(text); err != nil {
+			at := "signatures[" + strconv.Itoa(i) + "]"
+			return invalid(at, "%s is a signature: 32 hexadecimal digits.", at)
 		}
 	}
 	return nil

@@ -24,16 +24,17 @@ type place struct {
 }
 
 // rulesAt are the rules about records of a place: all, those that count events with the
-// smallest frequency first, and whether some of them look at texts.
+// smallest frequency first, and whether some of them name records or look at texts.
 type rulesAt struct {
-	all, each []*watched
-	texts     bool
+	all, each    []*watched
+	named, texts bool
 }
 
 // watched is a rule in the form in which events are compared with it.
 type watched struct {
 	Rule
 	search string // in lower case
+	named  map[errata.Signature]struct{}
 	levels []errata.Level
 	books  []errata.Book
 	index  int
@@ -58,7 +59,7 @@ func NewDecider(rules Set) *Decider {
 }
 
 func watch(rule Rule) watched {
-	w := watched{Rule: rule, search: strings.ToLower(rule.Search), fired: map[errata.Position]int64{}, room: minFired}
+	w := watched{Rule: rule, search: strings.ToLower(rule.Search), named: map[errata.Signature]struct{}{}, fired: map[errata.Position]int64{}, room: minFired}
 	for _, name := range rule.Levels {
 		level, _ := errata.ParseLevel(name)
 		w.levels = append(w.levels, level)
@@ -66,6 +67,10 @@ func watch(rule Rule) watched {
 	for _, name := range rule.Books {
 		book, _ := errata.ParseBook(name)
 		w.books = append(w.books, book)
+	}
+	for _, text := range rule.Signatures {
+		signature, _ := errata.ParseSignature(text)
+		w.named[signature] = struct{}{}
 	}
 	if rule.When.Frequency != nil {
 		w.counts = newWindows(rule.When.Frequency)
@@ -188,14 +193,18 @@ type ruleSet [(maxRules + 63) / 64]uint64
 
 func (s *ruleSet) has(rule *watched) bool { return s[rule.index/64]>>(rule.index%64)&1 != 0 }
 
-// others are the rules that search for something else than the texts of the record.
+// others are the rules that name other records, or search for something else than the texts
+// of this one.
 func (at *rulesAt) others(r *errata.Record) (off ruleSet) {
-	if !at.texts {
+	if !at.texts && !at.named {
 		return off
 	}
-	said := textsOf(r)
+	var said texts
+	if at.texts {
+		said = textsOf(r)
+	}
 	for _, rule := range at.all {
-		if !said.has(rule.search) {
+		if !rule.names(r) || !said.has(rule.search) {
 			off[rule.index/64] |= 1 << (rule.index % 64)
 		}
 	}
@@ -225,7 +234,8 @@ func (at *rulesAt) counting(count uint64) []*watched {
 }
 
 func (at *rulesAt) add(rule *watched) {
-	at.all, at.texts = append(at.all, rule), at.texts || rule.search != ""
+	at.all = append(at.all, rule)
+	at.named, at.texts = at.named || len(rule.named) > 0, at.texts || rule.search != ""
 	if f := rule.When.Frequency; f != nil {
 		i := slices.IndexFunc(at.each, func(other *watched) bool { return other.When.Frequency.Count > f.Count })
 		if i < 0 {
@@ -344,7 +354,13 @@ func (w *watched) silence(of errata.Position, clock int64) {
 // looksAt says whether the record is one that the rule is about.
 func (w *watched) looksAt(r *errata.Record) bool {
 	said := textsOf(r)
-	return w.isAbout(place{r.Book, r.Project}) && said.has(w.search)
+	return w.isAbout(place{r.Book, r.Project}) && w.names(r) && said.has(w.search)
+}
+
+// names says whether the record is among those that the rule names.
+func (w *watched) names(r *errata.Record) bool {
+	_, named := w.named[r.Signature]
+	return named || len(w.named) == 0
 }
 
 func (w *watched) isAbout(p place) bool {

@@ -70,6 +70,7 @@ func randomRules(t *rapid.T) (rules alerts.Set) {
 		rule := alerts.Rule{
 			ID: fmt.Sprint("rule", i), Enabled: rapid.IntRange(0, 5).Draw(t, "enabled") > 0,
 			Environments: some("environments", "production", "qa"), Levels: some("levels", "error", "warning"), Books: some("books", "system", "database"),
+			Signatures: some("signatures", errata.Signature{}.String(), errata.Signature{1}.String(), errata.Signature{2}.String()),
 			Search:   rapid.SampledFrom([]string{"", "", "ORDER"}).Draw(t, "search"),
 			Projects: rapid.SampledFrom([][]uint64{nil, {1}}).Draw(t, "projects"), ThrottleMinutes: rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "throttle"),
 			When: alerts.When{New: rapid.Bool().Draw(t, "new"), Regressed: rapid.Bool().Draw(t, "regressed")},
@@ -97,7 +98,7 @@ type model struct {
 func (m *model) about(rule *alerts.Rule, e *seen) bool {
 	r := &m.records[e.record]
 	in := func(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
-	return rule.Enabled && !r.Noise && in(rule.Environments, e.Environment) && in(rule.Levels, e.Level.String()) && in(rule.Books, r.Book.String()) &&
+	return rule.Enabled && !r.Noise && in(rule.Signatures, r.Signature.String()) && in(rule.Environments, e.Environment) && in(rule.Levels, e.Level.String()) && in(rule.Books, r.Book.String()) &&
 		(len(rule.Projects) == 0 || slices.Contains(rule.Projects, r.Project)) && strings.Contains(strings.ToLower(r.Message), strings.ToLower(rule.Search))
 }
 

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"slices"
 	"strings"
 
 	errata "github.com/errata-log/errata"
@@ -15,6 +16,7 @@ type RulePatch struct {
 	Environments    errata.Optional[[]string] `json:"environments"`
 	Levels          errata.Optional[[]string] `json:"levels"`
 	Books           errata.Optional[[]string] `json:"books"`
+	Signatures      errata.Optional[[]string] `json:"signatures"`
 	Search          errata.Optional[string]   `json:"search"`
 	When            errata.Optional[When]     `json:"when"`
 	ThrottleMinutes errata.Optional[int]      `json:"throttle_minutes"`
@@ -27,6 +29,10 @@ func (p RulePatch) Apply(to Rule, channels Channels) (Rule, error) {
 	to.Enabled = p.Enabled.Or(to.Enabled)
 	to.Projects, to.Environments = p.Projects.Or(to.Projects), p.Environments.Or(to.Environments)
 	to.Levels, to.Books = p.Levels.Or(to.Levels), p.Books.Or(to.Books)
+	to.Signatures = slices.Clone(p.Signatures.Or(to.Signatures))
+	for i, text := range to.Signatures {
+		to.Signatures[i] = strings.ToLower(text)
+	}
 	to.Search = strings.TrimSpace(p.Search.Or(to.Search))
 	to.When, to.To = p.When.Or(to.When), p.To.Or(to.To)
 	to.ThrottleMinutes = p.ThrottleMinutes.Or(to.ThrottleMinutes)
@@ -35,7 +41,7 @@ func (p RulePatch) Apply(to Rule, channels Channels) (Rule, error) {
 
 // NewRule is what a patch of a new rule changes.
 func NewRule(id string) Rule {
-	return Rule{ID: id, Enabled: true, Projects: []uint64{}, Environments: []string{}, Levels: []string{}, Books: []string{}, To: []string{}}
+	return Rule{ID: id, Enabled: true, Projects: []uint64{}, Environments: []string{}, Levels: []string{}, Books: []string{}, Signatures: []string{}, To: []string{}}
 }
 
 // ChannelPatch changes what was sent. Errors are those of [RulePatch].

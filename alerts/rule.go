@@ -14,6 +14,9 @@ type Rule struct {
 	Environments []string `json:"environments"`
 	Levels       []string `json:"levels"`
 	Books        []string `json:"books"`
+	// Signatures are the records that the rule is about, in lower case; an empty list stands
+	// for all.
+	Signatures []string `json:"signatures"`
 	// Search is a text that the message, the class or the file of the record contains, in
 	// either case; "" for any.
 	Search string `json:"search"`

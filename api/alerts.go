@@ -60,7 +60,14 @@ func channelOf(c *alerts.Channel) channelJSON {
 
 func (s *service) listRules(c *call) (answer, error) {
 	all, err := s.Alerts.Rules(c.Request.Context())
-	return reply(orEmpty(all), err)
+	return reply(mapped(all, ruleOf), err)
+}
+
+// ruleOf is a rule in answers. One of an older version names no list of records.
+func ruleOf(r *alerts.Rule) alerts.Rule {
+	shown := *r
+	shown.Signatures = orEmpty(shown.Signatures)
+	return shown
 }
 
 func (s *service) createRule(c *call, body alerts.RulePatch) (answer, error) {
@@ -68,14 +75,15 @@ func (s *service) createRule(c *call, body alerts.RulePatch) (answer, error) {
 		return answer{}, err
 	}
 	rule, err := s.Alerts.CreateRule(c.Request.Context(), body)
-	return answer{status: http.StatusCreated, data: rule}, err
+	return answer{status: http.StatusCreated, data: ruleOf(&rule)}, err
 }
 
 func (s *service) updateRule(c *call, body alerts.RulePatch) (answer, error) {
 	if err := s.checkRuleProjects(c, body); err != nil {
 		return answer{}, err
 	}
-	return reply(s.Alerts.UpdateRule(c.Request.Context(), c.Param("id"), body))
+	rule, err := s.Alerts.UpdateRule(c.Request.Context(), c.Param("id"), body)
+	return reply(ruleOf(&rule), err)
 }
 
 // checkRuleProjects refuses projects that do not exist: the rule would never fire. Errors:
