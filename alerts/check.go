@@ -39,6 +39,22 @@ func (r *Rule) check(channels Channels) error {
 	if err := checkName(r.Name, "rule"); err != nil {
 		return err
 	}
+	if err := r.checkCondition(); err != nil {
+		return err
+	}
+	if len(r.To) == 0 || len(r.To) > maxChannels {
+		return invalid("to", "to names at least one channel by its id.")
+	}
+	for i, id := range r.To {
+		if _, found := channels.Find(id); !found || slices.Contains(r.To[:i], id) {
+			return invalid("to["+strconv.Itoa(i)+"]", "There is no channel with the id %.40q, or it is named twice.", id)
+		}
+	}
+	return nil
+}
+
+// checkCondition says what is wrong with what fires the rule.
+func (r *Rule) checkCondition() error {
 	for _, list := range []struct {
 		field string
 		texts []string
@@ -66,14 +82,6 @@ func (r *Rule) check(channels Channels) error {
 	}
 	if r.ThrottleMinutes < 0 || r.ThrottleMinutes > maxThrottle {
 		return invalid("throttle_minutes", "throttle_minutes is a number from 0 to %d, which is a week.", maxThrottle)
-	}
-	if len(r.To) == 0 || len(r.To) > maxChannels {
-		return invalid("to", "to names at least one channel by its id.")
-	}
-	for i, id := range r.To {
-		if _, found := channels.Find(id); !found || slices.Contains(r.To[:i], id) {
-			return invalid("to["+strconv.Itoa(i)+"]", "There is no channel with the id %.40q, or it is named twice.", id)
-		}
 	}
 	return nil
 }

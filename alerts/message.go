@@ -20,6 +20,9 @@ type Message struct {
 	Test bool
 }
 
+// MessageGap is the least time between two messages of a rule.
+const MessageGap = time.Minute
+
 // MaxItems is how many firings a message lists.
 const MaxItems = 10
 

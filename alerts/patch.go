@@ -25,6 +25,17 @@ type RulePatch struct {
 
 // Apply is the rule after the patch, checked against the channels that there are.
 func (p RulePatch) Apply(to Rule, channels Channels) (Rule, error) {
+	to = p.applied(to)
+	return to, to.check(channels)
+}
+
+// Draft is a rule that only decides: it needs no name, and no channel to send to.
+func (p RulePatch) Draft() (Rule, error) {
+	to := p.applied(NewRule("draft"))
+	return to, to.checkCondition()
+}
+
+func (p RulePatch) applied(to Rule) Rule {
 	to.Name = strings.TrimSpace(p.Name.Or(to.Name))
 	to.Enabled = p.Enabled.Or(to.Enabled)
 	to.Projects, to.Environments = p.Projects.Or(to.Projects), p.Environments.Or(to.Environments)
@@ -36,7 +47,7 @@ func (p RulePatch) Apply(to Rule, channels Channels) (Rule, error) {
 	to.Search = strings.TrimSpace(p.Search.Or(to.Search))
 	to.When, to.To = p.When.Or(to.When), p.To.Or(to.To)
 	to.ThrottleMinutes = p.ThrottleMinutes.Or(to.ThrottleMinutes)
-	return to, to.check(channels)
+	return to
 }
 
 // NewRule is what a patch of a new rule changes.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/query"
 )
 
@@ -24,6 +25,9 @@ type Insights interface {
 	// ProjectTotals counts the records and events of projects, by their numbers;
 	// projects that have nothing are missing. Errors: store_unavailable.
 	ProjectTotals(ctx context.Context, among query.Projects) (map[uint64]query.ProjectTotals, error)
+	// Preview decides what a rule would have fired in the last days. gap is the least time
+	// between two of its messages. Errors: store_unavailable.
+	Preview(ctx context.Context, rule alerts.Rule, gap time.Duration) (query.Preview, error)
 }
 
 type spanJSON struct {

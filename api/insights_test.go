@@ -11,6 +11,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/query"
 )
 
@@ -21,6 +22,7 @@ type insights struct {
 	counted  errata.Changed
 	before   time.Time // of the last CountUpTo
 	totals   func() (map[uint64]query.ProjectTotals, error)
+	preview  func(rule alerts.Rule) query.Preview
 	among    query.Projects // of the last call
 }
 
@@ -42,6 +44,13 @@ func (i *insights) CountUpTo(_ context.Context, before time.Time, among query.Pr
 func (i *insights) ProjectTotals(_ context.Context, among query.Projects) (map[uint64]query.ProjectTotals, error) {
 	i.among = among
 	return i.totals()
+}
+
+func (i *insights) Preview(_ context.Context, rule alerts.Rule, _ time.Duration) (query.Preview, error) {
+	if i.preview == nil {
+		return query.Preview{}, errata.Errorf(errata.KindStoreUnavailable, "no store")
+	}
+	return i.preview(rule), nil
 }
 
 // sampleSpan is two hours.

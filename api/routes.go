@@ -103,6 +103,7 @@ func (s *service) routes() []route {
 
 		s.scoped("GET", admin+"/alerts/rules", access.AlertsRead, whole, s.listRules),
 		s.scoped("POST", admin+"/alerts/rules", access.AlertsManage, whole, withBody(s.createRule)),
+		s.scoped("POST", admin+"/alerts/rules/preview", access.AlertsManage, whole, withBody(s.previewRule)),
 		s.scoped("PATCH", admin+"/alerts/rules/:id", access.AlertsManage, whole, withBody(s.updateRule)),
 		s.scoped("DELETE", admin+"/alerts/rules/:id", access.AlertsManage, whole, s.deleteRule),
 		s.scoped("POST", admin+"/alerts/rules/:id/test", access.AlertsManage, whole, s.testRule),

@@ -71,8 +71,6 @@ const (
 	// lookPause is the least time between two looks: something is announced ten times a
 	// second, and people need not be told faster than that.
 	lookPause = 500 * time.Millisecond
-	// minGap is the least time between two messages of a rule.
-	minGap = time.Minute
 	// firingsAtOnce is how many firings are read at once. A rule that fires more often in a
 	// minute says how often, and lists the first.
 	firingsAtOnce = 100_000
@@ -196,7 +194,7 @@ func (o *Outbox) makeMessage(ctx context.Context, rule *alerts.Rule, firings []a
 		return true, nil
 	}
 	now := o.cfg.Now().UTC()
-	if now.Sub(was.At) < minGap {
+	if now.Sub(was.At) < alerts.MessageGap {
 		return false, nil
 	}
 	m, err := o.message(ctx, rule, fresh, now)
