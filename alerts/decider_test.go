@@ -71,8 +71,8 @@ func randomRules(t *rapid.T) (rules alerts.Set) {
 			ID: fmt.Sprint("rule", i), Enabled: rapid.IntRange(0, 5).Draw(t, "enabled") > 0,
 			Environments: some("environments", "production", "qa"), Levels: some("levels", "error", "warning"), Books: some("books", "system", "database"),
 			Signatures: some("signatures", errata.Signature{}.String(), errata.Signature{1}.String(), errata.Signature{2}.String()),
-			Search:   rapid.SampledFrom([]string{"", "", "ORDER"}).Draw(t, "search"),
-			Projects: rapid.SampledFrom([][]uint64{nil, {1}}).Draw(t, "projects"), ThrottleMinutes: rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "throttle"),
+			Search:     rapid.SampledFrom([]string{"", "", "ORDER"}).Draw(t, "search"),
+			Projects:   rapid.SampledFrom([][]uint64{nil, {1}}).Draw(t, "projects"), ThrottleMinutes: rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "throttle"),
 			When: alerts.When{New: rapid.Bool().Draw(t, "new"), Regressed: rapid.Bool().Draw(t, "regressed")},
 		}
 		if rapid.Bool().Draw(t, "reached") {

@@ -233,6 +233,7 @@ func (o *Outbox) message(ctx context.Context, rule *alerts.Rule, fired []alerts.
 	for i := range items {
 		items[i].Project = o.cfg.Slug(fired[i].Project)
 		items[i].Link = pagelink.Record(o.cfg.Page(), fired[i].Record.Book, items[i].Signature, "")
+		items[i].MuteLink = pagelink.Mute(o.cfg.Page(), fired[i].Record.Book, items[i].Signature)
 	}
 	return &alerts.Message{
 		ID: messageID(rule.ID, fired[0].Position, fired[0].Cause), RuleID: rule.ID, RuleName: rule.Name, At: now,

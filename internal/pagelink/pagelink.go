@@ -22,6 +22,11 @@ func Record(page string, book errata.Book, signature, occurrence string) string 
 	return to(page, at)
 }
 
+// Mute leads to a record, and asks there whether to mute it.
+func Mute(page string, book errata.Book, signature string) string {
+	return Record(page, book, signature, "") + "&ask=mute"
+}
+
 // Rule leads to a rule of alerts, with "" to all of them.
 func Rule(page, rule string) string {
 	at := "view=settings&tab=alerts"

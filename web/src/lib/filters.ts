@@ -111,7 +111,7 @@ export function recordParams(of: RecordRef, at: string | number = ''): Record<'r
 }
 
 /** The parameters that close it. */
-export const noRecord = { record: '', book: '', occurrence: '' } as const;
+export const noRecord = { record: '', book: '', occurrence: '', ask: '' } as const;
 
 /** The open record of an address. */
 export function recordOf(query: URLSearchParams): RecordRef | null {

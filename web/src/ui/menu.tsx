@@ -14,9 +14,11 @@ interface MenuProps {
   /** A value is set in it. */
   on?: boolean;
   class?: string;
+  /** Called each time it is opened. */
+  onOpen?: () => void;
 }
 
-export function Menu({ label, name, children, align = 'start', kind = '', on, class: more = '' }: MenuProps) {
+export function Menu({ label, name, children, align = 'start', kind = '', on, class: more = '', onOpen }: MenuProps) {
   const box = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const menu = box.current!;
@@ -40,7 +42,7 @@ export function Menu({ label, name, children, align = 'start', kind = '', on, cl
     };
   }, []);
   return (
-    <details class={`menu ${align} ${more}`} ref={box}>
+    <details class={`menu ${align} ${more}`} ref={box} onToggle={(e) => { if (e.currentTarget.open) onOpen?.(); }}>
       <summary class={`btn ${kind}${on ? ' on' : ''}`} aria-label={name}>{label}</summary>
       <div class="menu-body">{children}</div>
     </details>

@@ -9,6 +9,7 @@ import { Secret } from '../../ui/secret';
 import { Snippets } from '../../ui/snippets';
 import { Failure, Loading, Note } from '../../ui/state';
 import { Safe } from '../../ui/text';
+import { FirstChannel } from '../alerts/first';
 import { MadeProject, made } from '../projects/made';
 import { NewProjectDialog } from '../projects/newproject';
 
@@ -26,6 +27,7 @@ export function FirstRun() {
           Applications send errors to the DSN of their project. The DSN of the first project is in the file <code class="mono">data/keys/dsn</code> of the service. To show it here, your key needs the scope <code class="mono">{projectScopes.read}</code>.
         </Note>
       )}
+      <FirstChannel />
     </div>
   );
 }

@@ -25,7 +25,9 @@ import { Denied, Failure, Loading } from '../../ui/state';
 import { Safe, Time } from '../../ui/text';
 import { toast } from '../../ui/toast';
 import { Long } from '../../ui/tree';
+import { Follow } from '../alerts/follow';
 import { move, remove, scopes } from './actions';
+import { useAsked } from './asked';
 import { FacetBars, Releases, SinceMark } from './facets';
 import { showRow } from './list';
 import { OccurrenceList } from './occurrences';
@@ -154,6 +156,7 @@ function Tools({ record, at, gone, onMoved }: { record: Detail; at: string; gone
   const to = (status: Status) => async () => { if (await move([record], status)) onMoved(status); };
   const mayMove = lacking(scopes.status);
   const mayDelete = lacking(scopes.delete);
+  useAsked(record, to('muted'));
   if (gone) return <p class="note bad" role="status">This record was deleted.</p>;
   return (
     <div class="tools">
@@ -163,7 +166,7 @@ function Tools({ record, at, gone, onMoved }: { record: Detail; at: string; gone
       {record.status === 'muted' ? null : <Button disabled={!!mayMove} title={mayMove || 'm'} onClick={() => void to('muted')()}>Mute</Button>}
       {record.status === 'open' ? null : <Button disabled={!!mayMove} title={mayMove || 'u'} onClick={() => void to('open')()}>Reopen</Button>}
       <Button kind="danger" disabled={!!mayDelete} title={mayDelete || '#'} onClick={() => void remove([record]).then((done) => { if (done) change(noRecord); })}>Delete…</Button>
-      <span class="tools-end"><CopyMenu record={record} at={at} /></span>
+      <span class="tools-end"><Follow of={record} /><CopyMenu record={record} at={at} /></span>
     </div>
   );
 }

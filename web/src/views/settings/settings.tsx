@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { tab } from '../../router';
 import { PageLink } from '../../ui/button';
+import { AlertsTab } from '../alerts/alerts';
 import { AddressesTab } from './addresses';
 import { AuditTab } from './audit';
 import { CleanupTab } from './cleanup';
@@ -20,7 +21,7 @@ interface Tab {
   content: () => ComponentChildren;
 }
 
-// Each has a file beside this one.
+// Each has a file beside this one; alerts have a folder.
 const groups: readonly { label: string; tabs: readonly Tab[] }[] = [
   {
     label: 'Records',
@@ -30,6 +31,12 @@ const groups: readonly { label: string; tabs: readonly Tab[] }[] = [
       { name: 'import', label: 'Import', content: () => <ImportTab /> },
       { name: 'replay', label: 'Replay', content: () => <ReplayTab /> },
       { name: 'dead', label: 'Dead letters', content: () => <LettersTab /> },
+    ],
+  },
+  {
+    label: 'Who is told',
+    tabs: [
+      { name: 'alerts', label: 'Alerts', content: () => <AlertsTab /> },
     ],
   },
   {
