@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/test/servicetest"
 )
 
@@ -96,7 +97,8 @@ func run(t *testing.T, name, folder string) {
 	if err != nil {
 		t.Fatal("node is needed for the tests of the page: run `make test-browser`, which installs what is missing")
 	}
-	s := servicetest.Start(t, filepath.Join(t.TempDir(), "data"))
+	// A script receives the messages of alerts on this machine.
+	s := servicetest.Start(t, filepath.Join(t.TempDir(), "data"), func(o *app.Options) { o.AlertAllowHosts = []string{"127.0.0.1"} })
 	ctx, cancel := context.WithTimeout(t.Context(), never)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, filepath.Join("e2e", name))

@@ -1,7 +1,8 @@
 // Pictures of the overview and of the settings, at rest and in use, light and
 // dark, wide and narrow: node e2e/shots-settings.mjs shots [part of a name]
 import { mkdirSync } from 'node:fs';
-import { api, browser, enter, tab, until } from './browser.mjs';
+import { createServer } from 'node:http';
+import { api, browser, enter, event, send, tab, until } from './browser.mjs';
 import { seed } from './seed.mjs';
 
 const folder = process.env.ERRATA_SHOTS || process.argv[2] || 'shots';
@@ -52,6 +53,23 @@ if (meta.total < 40) {
   await until('the seed', async () => (await api('GET', '/tools/logs/errors?limit=1')).meta.total >= 40);
 }
 
+/** Channels, rules and a message that a receiver here takes. */
+async function prepareAlerts() {
+  if ((await api('GET', '/alerts/rules')).data.length > 0) return;
+  const server = createServer((request, response) => { request.resume(); response.writeHead(204).end(); });
+  await new Promise((ready) => server.listen(0, '127.0.0.1', ready));
+  server.unref();
+  const make = async (channel) => (await api('POST', '/alerts/channels', channel)).data.id;
+  const [call, incidents] = [
+    await make({ name: 'On call', kind: 'email', addresses: ['oncall@example.com'] }),
+    await make({ name: 'Incidents', kind: 'webhook', url: `http://127.0.0.1:${server.address().port}/errata` }),
+  ];
+  await api('POST', '/alerts/rules', { name: 'New in production', environments: ['production'], when: { new: true, regressed: true }, to: [incidents] });
+  await api('POST', '/alerts/rules', { name: 'Many customers', levels: ['fatal', 'critical'], when: { frequency: { count: 100, users: 20, minutes: 10 } }, to: [call, incidents] });
+  await send([event('PaymentRefused', 'the bank did not answer'), event('OrderError', 'order 42 failed')]);
+  await until('the message', async () => (await api('GET', '/alerts/deliveries?state=sent')).data.length > 0);
+}
+
 const overview = async (page, more = '') => {
   await enter(page, `?view=overview${more}`);
   await page.waitForSelector('.over-time canvas');
@@ -64,6 +82,23 @@ await each('overview-14d-book', (page) => overview(page, '&range=14d&by=book'), 
 for (const name of ['logging', 'two-step', 'location', 'addresses', 'modules', 'keys', 'audit', 'cleanup', 'import', 'replay', 'dead']) {
   await each(`settings-${name}`, (page) => settings(page, name), { full: true });
 }
+
+await prepareAlerts();
+await each('alerts', (page) => settings(page, 'alerts', '.col-state .badge'), { full: true });
+await each('alerts-rule', async (page) => {
+  await settings(page, 'alerts', '.col-state .badge');
+  await page.getByRole('button', { name: 'New rule…' }).click();
+  await page.getByLabel('Name').fill('Often, or new in production');
+  await page.getByLabel('a problem happens often in a short time').check();
+  await page.getByLabel('Events', { exact: true }).fill('5');
+  await page.getByLabel('Minutes', { exact: true }).fill('60');
+  await page.getByRole('dialog').getByLabel('On call').check();
+  await page.waitForSelector('.rehearsal li');
+});
+await each('alerts-channel', async (page) => {
+  await settings(page, 'alerts', '.table');
+  await page.getByRole('button', { name: 'New channel…' }).click();
+});
 
 await each('settings-addresses-bad', async (page) => {
   await settings(page, 'addresses', '.lines');

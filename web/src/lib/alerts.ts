@@ -123,15 +123,23 @@ export function limitWords(rule: Rule, projectName: (id: number) => string): str
   return out.join(', ');
 }
 
-/** The preview in a sentence. */
+/** How often the rule would have fired, in a sentence; '' where none of its causes can be counted. */
 export function rehearsalWords(of: Rehearsal, when: When): string {
-  if (Object.keys(when).every((cause) => of.not_counted.includes(cause))) return 'What comes back cannot be counted afterwards.';
+  if (Object.keys(when).every((cause) => of.not_counted.includes(cause))) return '';
   const hours = Math.round((Date.parse(of.to) - Date.parse(of.from)) / 3_600_000);
   const time = hours >= 7 * 24 ? 'in the last 7 days' : hours >= 48 ? `in the last ${Math.round(hours / 24)} days` : `in the last ${plural(Math.max(1, hours), 'hour')}`;
-  const besides = of.not_counted.length > 0 ? ' What comes back cannot be counted afterwards.' : '';
-  if (of.fired === 0) return `It would not have fired ${time}.${besides}`;
+  if (of.fired === 0) return `It would not have fired ${time}.`;
   const messages = of.messages === of.fired ? '' : `, in ${plural(of.messages, 'message')}`;
-  return `It would have fired ${plural(of.fired, 'time')} ${time}${messages}.${besides}`;
+  return `It would have fired ${plural(of.fired, 'time')} ${time}${messages}.`;
+}
+
+const notCounted: Record<string, string> = {
+  regressed: 'Problems that come back are not counted here: when they were resolved, only the log knows.',
+};
+
+/** Why some causes are not in it; '' when all are. */
+export function notCountedWords(of: Rehearsal): string {
+  return of.not_counted.map((cause) => notCounted[cause] ?? '').join(' ');
 }
 
 export const kindWords: Record<ChannelKind, string> = {

@@ -13,7 +13,7 @@ export function Deliveries({ list, error }: { list: readonly Delivery[] | undefi
   return (
     <Panel title="Messages" class="flush" aside={<span class="dim">the newest 50 of the last 7 days</span>}>
       {!list ? (error ? <Failure error={error} /> : <Loading />)
-        : <Table label="Messages" columns={columns} rows={list} id={(d) => `${d.id} ${d.channel}`} empty={<Empty title="No message was sent yet" />} />}
+        : <Table label="Sent messages" columns={columns} rows={list} id={(d) => `${d.id} ${d.channel}`} empty={<Empty title="No message was sent yet" />} />}
     </Panel>
   );
 }

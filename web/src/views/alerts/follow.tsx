@@ -3,15 +3,15 @@ import { useState } from 'preact/hooks';
 import { alertScopes, deleteRule, listChannels, listRules, writeRule, type Channel, type Rule } from '../../api/alerts';
 import { newOnce } from '../../api/client';
 import type { RecordRef } from '../../api/errors';
-import { following, follows, kindWords } from '../../lib/alerts';
+import { following, follows } from '../../lib/alerts';
 import { can } from '../../session';
 import { PageLink } from '../../ui/button';
 import { Check } from '../../ui/field';
 import { useLoad } from '../../ui/load';
 import { Menu } from '../../ui/menu';
 import { Failure, Loading } from '../../ui/state';
-import { Safe } from '../../ui/text';
 import { toast } from '../../ui/toast';
+import { ChannelName } from './names';
 
 /** Nothing where the key may not see rules, or may not change them. */
 export function Follow({ of }: { of: RecordRef }) {
@@ -34,19 +34,19 @@ function Channels({ of }: { of: RecordRef }) {
     const [rules, channels] = await Promise.all([listRules(signal), listChannels(signal)]);
     return { rules, channels };
   });
-  const [busy, setBusy] = useState(false);
+  // Shown at once, before it is written.
+  const [wanted, setWanted] = useState<Record<string, boolean>>({});
   if (!load.data) return load.error ? <Failure error={load.error} retry={load.reload} /> : <Loading />;
   const { rules, channels } = load.data;
   const turn = async (channel: Channel, on: boolean) => {
-    setBusy(true);
+    setWanted({ ...wanted, [channel.id]: on });
     try {
       await follow(await listRules(), channel, of.signature, on);
       toast.good(on ? `“${channel.name}” is told when this problem comes back after it was resolved or deleted.` : `“${channel.name}” is not told of this problem any more.`);
     } catch (error) {
+      setWanted(({ [channel.id]: _, ...others }) => others);
       toast.failed(error);
     }
-    setBusy(false);
-    load.reload();
   };
   if (channels.length === 0) return <p>There is no channel yet. <PageLink to={{ view: 'settings', tab: 'alerts', channel: 'new' }}>Make one</PageLink>, then choose it here.</p>;
   return (
@@ -54,12 +54,12 @@ function Channels({ of }: { of: RecordRef }) {
       <div class="stack">
         {channels.map((c) => (
           <Check
-            key={c.id} disabled={busy} label={<><Safe text={c.name} /> <span class="dim">{kindWords[c.kind]}</span></>}
-            checked={rules.some((r) => follows(r, c.id) && r.enabled && r.signatures.includes(of.signature))} onChange={(on) => void turn(c, on)}
+            key={c.id} label={<ChannelName of={c} />}
+            checked={wanted[c.id] ?? rules.some((r) => follows(r, c.id) && r.enabled && r.signatures.includes(of.signature))} onChange={(on) => void turn(c, on)}
           />
         ))}
       </div>
-      <p class="dim small">It is resolved, then seen again: a message goes out. <PageLink to={{ view: 'settings', tab: 'alerts' }}>All alerts</PageLink></p>
+      <p class="dim small">A message goes out when it is seen again after it was resolved or deleted. <PageLink to={{ view: 'settings', tab: 'alerts' }}>All alerts</PageLink></p>
     </>
   );
 }

@@ -1,7 +1,7 @@
 // What a rule would have fired, while it is being made.
 import { useEffect, useState } from 'preact/hooks';
 import { rehearse, type Rehearsal } from '../../api/alerts';
-import { bodyOf, rehearsalWords, type RuleDraft } from '../../lib/alerts';
+import { bodyOf, notCountedWords, rehearsalWords, type RuleDraft } from '../../lib/alerts';
 import { sparkPath } from '../../lib/spark';
 import { shortClass } from '../../lib/text';
 import { LevelBadge } from '../../ui/badge';
@@ -27,12 +27,13 @@ export function Preview({ draft }: { draft: RuleDraft }) {
     return () => { clearTimeout(timer); abort.abort(); };
   }, [key]);
   const { of, error } = shown;
+  const counted = of ? rehearsalWords(of, rule.when) : '';
   return (
     <section class="rehearsal" aria-label="Preview" aria-live="polite">
       {error ? <p class="dim">{error}</p> : !of ? <p class="dim">{draft.on.length === 0 ? 'Tick what somebody is to be told of.' : 'Looking at the last 7 days…'}</p> : (
         <>
           <div class="rehearsal-head">
-            <p><b>{rehearsalWords(of, rule.when)}</b></p>
+            <p>{counted ? <b>{counted} </b> : null}<span class="dim">{notCountedWords(of)}</span></p>
             {of.fired > 0 ? <svg class="rehearsal-days" viewBox="0 0 84 20" preserveAspectRatio="none" role="img" aria-label={`By day, the oldest first: ${of.days.join(', ')}`}><path d={sparkPath(of.days, { width: 84, height: 20 })} /></svg> : null}
           </div>
           {of.latest.length > 0 ? (

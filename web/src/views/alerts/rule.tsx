@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import { alertScopes, writeRule, type Channel, type Rule } from '../../api/alerts';
 import { newOnce } from '../../api/client';
 import { books, levels } from '../../api/types';
-import { bodyOf, draftOf, formField, kindWords, newRule, type RuleDraft } from '../../lib/alerts';
+import { bodyOf, draftOf, formField, newRule, type RuleDraft } from '../../lib/alerts';
 import { plural } from '../../lib/text';
 import { projects } from '../../projects';
 import { can } from '../../session';
@@ -14,9 +14,10 @@ import { Check, TextField } from '../../ui/field';
 import { Note } from '../../ui/state';
 import { Safe } from '../../ui/text';
 import { toast, wordsOf } from '../../ui/toast';
-import { fieldOf } from './refused';
-import { Preview } from './preview';
 import { Causes } from './causes';
+import { ChannelName } from './names';
+import { Preview } from './preview';
+import { fieldOf } from './refused';
 
 interface RuleDialogProps {
   /** "new" for a new one. */
@@ -61,7 +62,7 @@ export function RuleDialog({ id, rules, channels, onClose, onDone }: RuleDialogP
           <Limits draft={draft} errors={errors} set={set} />
           <Boxes title="Tell" error={errors.to}>
             {channels.map((c) => (
-              <Check key={c.id} label={<><Safe text={c.name} /> <span class="dim">{kindWords[c.kind]}</span></>} checked={draft.to.includes(c.id)} onChange={() => set({ to: toggled(draft.to, c.id) })} />
+              <Check key={c.id} label={<ChannelName of={c} />} checked={draft.to.includes(c.id)} onChange={() => set({ to: toggled(draft.to, c.id) })} />
             ))}
           </Boxes>
         </fieldset>
