@@ -7,7 +7,9 @@ import (
 
 // Look makes and sends what is due, once; Follow keeps the copy of the deliveries.
 func (o *Outbox) Look(ctx context.Context) error {
-	return errors.Join(o.makeMessages(ctx), o.sendDue(ctx))
+	err := errors.Join(o.makeMessages(ctx), o.sendDue(ctx))
+	o.senders.running.Wait()
+	return errors.Join(err, o.senders.failures())
 }
 
 // Follow keeps this node's copy of the deliveries until ctx ends.

@@ -61,6 +61,7 @@ type Outbox struct {
 	// made is the last firing that this process has looked at for all rules.
 	made       errata.Position
 	deliveries deliveries
+	senders    senders
 	metrics    metrics
 	work       background.Runner
 }
@@ -85,7 +86,8 @@ func New(cfg Config) (*Outbox, error) {
 		return nil, errors.New("outbox: every field is required")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	o := &Outbox{cfg: cfg, moved: make(chan struct{}, 1), dueNow: make(chan struct{}, 1), deliveries: deliveries{waiting: map[string]stored{}}}
+	o := &Outbox{cfg: cfg, moved: make(chan struct{}, 1), dueNow: make(chan struct{}, 1), deliveries: deliveries{waiting: map[string]stored{}},
+		senders: senders{keys: map[string]bool{}, of: map[string]int{}}}
 	o.metrics = newMetrics(cfg.Registerer, o.deliveries.count)
 	return o, nil
 }
@@ -95,11 +97,17 @@ func (o *Outbox) Start() {
 	o.work.Start(
 		o.follow,
 		o.lookForFirings,
-		background.Loop{
-			Every: time.Second, Now: o.dueNow, Do: o.sendDue,
-			Failed: background.Tell(o.cfg.Logger.Warn, "alerts are late: deliveries cannot be read; the next look tries again"),
-		}.Run,
+		o.sendWhatIsDue,
 	)
+}
+
+// sendWhatIsDue sends until ctx ends, and returns when nothing is being sent.
+func (o *Outbox) sendWhatIsDue(ctx context.Context) {
+	background.Loop{
+		Every: time.Second, Now: o.dueNow, Do: o.sendDue,
+		Failed: background.Tell(o.cfg.Logger.Warn, "alerts are late: a delivery cannot be written; the next look tries again"),
+	}.Run(ctx)
+	o.senders.running.Wait()
 }
 
 // lookForFirings makes messages until ctx ends.

@@ -36,6 +36,8 @@ type world struct {
 	got map[string]map[string]*received
 	// refuse says whether a receiver refuses now.
 	refuse func() bool
+	// taken is called before a receiver takes a message, nil for none.
+	taken func(channel string)
 	// unreliable says how many of ten writes do not work, or work and seem not to.
 	unreliable int
 }
@@ -145,12 +147,15 @@ func (w *world) Send(_ context.Context, r render.Request) post.Outcome {
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		w.t.Errorf("body of %s: %v", r.ID, err)
 	}
+	channel := r.URL[len("https://example.org/"):]
+	if w.taken != nil {
+		w.taken(channel)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.refuse() {
 		return post.Outcome{Status: 500, Err: "the receiver answered 500"}
 	}
-	channel := r.URL[len("https://example.org/"):]
 	if w.got[channel] == nil {
 		w.got[channel] = map[string]*received{}
 	}
@@ -348,5 +353,37 @@ func TestReceiverIsGone(t *testing.T) {
 		if d.State != outbox.Failed || d.Tries < 24 || last.Status != 500 || last.At.Sub(d.Made) > 24*time.Hour || last.At.Sub(d.Made) < 22*time.Hour {
 			t.Errorf("delivery %+v", d)
 		}
+	}
+}
+
+// TestASlowReceiverHoldsUpNoOther: while one receiver takes its time, messages go on to
+// arrive at the others.
+func TestASlowReceiverHoldsUpNoOther(t *testing.T) {
+	w := newWorld(t)
+	release, arrived := make(chan struct{}), make(chan string, 100)
+	w.taken = func(channel string) {
+		if channel == "one" {
+			<-release
+		}
+		arrived <- channel
+	}
+	o, kill := w.node()
+	defer kill()
+	o.Start()
+	for range 3 { // messages, each a minute after the one before
+		w.fire(20)
+		for seen := map[string]bool{}; !seen["two"] || !seen["three"]; {
+			select {
+			case channel := <-arrived:
+				seen[channel] = true
+			case <-time.After(20 * time.Second):
+				t.Fatalf("only %v got a message", seen)
+			}
+		}
+		w.advance(time.Minute)
+	}
+	close(release)
+	if err := o.Stop(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// sendersAtOnce bounds the connections that are open at once.
-	sendersAtOnce = 8
+	// sendersAtOnce bounds the messages of one channel that are sent at once.
+	sendersAtOnce = 4
 	// recent is how many deliveries are listed.
 	recent = 1000
 	// freed is how many ended deliveries make room when the bucket is full.
@@ -162,27 +162,60 @@ func (o *Outbox) putDelivery(ctx context.Context, d Delivery, revision uint64) (
 	return revision, nil
 }
 
-// sendDue sends what is due, some at a time. One that cannot be claimed is another node's.
+// sendDue begins to send what is due and is not being sent. It waits for none of it: a
+// receiver that is slow holds up its own channel alone. The error is of those that have ended
+// since the last call; one that could not be claimed is another node's.
 func (o *Outbox) sendDue(ctx context.Context) error {
-	var senders sync.WaitGroup
-	free := make(chan struct{}, sendersAtOnce)
-	var mu sync.Mutex
-	var failed error
 	for _, one := range o.deliveries.due(o.cfg.Now()) {
-		if ctx.Err() != nil {
-			break
+		if ctx.Err() == nil && o.senders.begin(&one.Delivery) {
+			o.senders.running.Go(func() {
+				o.senders.end(&one.Delivery, o.send(ctx, one))
+				signal(o.dueNow) // others may wait for the place
+			})
 		}
-		free <- struct{}{}
-		senders.Go(func() {
-			defer func() { <-free }()
-			if err := o.send(ctx, one); err != nil && !errors.Is(err, bucket.ErrConflict) {
-				mu.Lock()
-				failed = errors.Join(failed, err)
-				mu.Unlock()
-			}
-		})
 	}
-	senders.Wait()
+	return o.senders.failures()
+}
+
+// senders are the deliveries that are being sent.
+type senders struct {
+	running sync.WaitGroup
+	mu      sync.Mutex
+	keys    map[string]bool
+	of      map[string]int // by channel
+	failed  error
+}
+
+// begin takes a place, and says whether there is one.
+func (s *senders) begin(d *Delivery) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := keyOf(d.ID, d.Channel)
+	if s.keys[key] || s.of[d.Channel] == sendersAtOnce {
+		return false
+	}
+	s.keys[key] = true
+	s.of[d.Channel]++
+	return true
+}
+
+func (s *senders) end(d *Delivery, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.keys, keyOf(d.ID, d.Channel))
+	if s.of[d.Channel]--; s.of[d.Channel] == 0 {
+		delete(s.of, d.Channel)
+	}
+	if err != nil && !errors.Is(err, bucket.ErrConflict) {
+		s.failed = errors.Join(s.failed, err)
+	}
+}
+
+func (s *senders) failures() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failed := s.failed
+	s.failed = nil
 	return failed
 }
 

@@ -120,5 +120,18 @@ func (s *Service) DeleteChannel(ctx context.Context, id string) error {
 		}
 		return all.Without(id), nil
 	})
+	if err != nil {
+		return err
+	}
+	return s.leave(ctx, id)
+}
+
+// leave takes a removed channel out of rules that were written meanwhile.
+func (s *Service) leave(ctx context.Context, id string) error {
+	rules, err := s.facts.ReadAlertRules(ctx)
+	if err != nil || len(inUse(rules, id)) == 0 {
+		return err
+	}
+	_, err = s.facts.UpdateAlertRules(ctx, func(all alerts.Set) (alerts.Set, error) { return without(all, id), nil })
 	return err
 }

@@ -110,7 +110,44 @@ func (s *Service) writeRule(ctx context.Context, present func(alerts.Set) (alert
 		next := all.With(rule)
 		return next, errors.Join(alerts.TooMany(len(next), 0), fits(next))
 	})
-	return rule, err
+	if err != nil {
+		return rule, err
+	}
+	return rule, s.leaveGone(ctx, rule)
+}
+
+// leaveGone takes channels out of a rule that were removed while it was written: whoever
+// removes a channel may have asked for the rules before. Errors: invalid_alert when the rule
+// sent to one, log_full, log_unavailable.
+func (s *Service) leaveGone(ctx context.Context, rule alerts.Rule) error {
+	channels, err := s.facts.ReadAlertChannels(ctx)
+	if err != nil {
+		return err
+	}
+	gone := slices.DeleteFunc(slices.Clone(rule.To), func(id string) bool {
+		_, found := channels.Find(id)
+		return found
+	})
+	if len(gone) == 0 {
+		return nil
+	}
+	_, err = s.facts.UpdateAlertRules(ctx, func(all alerts.Set) (alerts.Set, error) { return without(all, gone...), nil })
+	if err != nil {
+		return err
+	}
+	return errata.Errorf(errata.KindInvalidAlert, "A channel of the rule was removed just now, and the rule does not send to it any more; look at it again.").
+		With(map[string]any{"field": "to"})
+}
+
+// without takes channels out of all rules. A rule that can tell nobody any more goes too.
+func without(rules alerts.Set, channels ...string) (left alerts.Set) {
+	for _, rule := range rules {
+		rule.To = slices.DeleteFunc(slices.Clone(rule.To), func(id string) bool { return slices.Contains(channels, id) })
+		if len(rule.To) > 0 {
+			left = append(left, rule)
+		}
+	}
+	return left
 }
 
 // DeleteRule removes the rule with the id. Errors: not_found, log_full, log_unavailable.

@@ -4,21 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 
 	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
 )
 
-// setRules puts so many rules of alerts on the log. Each of them has to be looked at for
-// each event, and hardly any of them fires: otherwise the row would measure firings.
-func setRules(log eventlog.Log, n int) error {
-	if n == 0 {
-		return nil
-	}
-	var rules alerts.Set
+// busyRules are rules that have to be looked at for each event, and hardly any of which
+// fires: otherwise a row would measure firings.
+func busyRules(n int) (rules alerts.Set) {
 	for i := range n {
 		rule := alerts.NewRule(fmt.Sprint("rule-", i))
-		switch i % 5 {
+		switch rule.Name = rule.ID; i % 5 {
 		case 0:
 			rule.When.Reached = &alerts.Reached{Count: uint64(1_000_000_000 - i)}
 		case 1:
@@ -32,12 +29,42 @@ func setRules(log eventlog.Log, n int) error {
 		}
 		rules = append(rules, rule)
 	}
-	data, err := json.Marshal(map[string]any{"v": 1, "before": alerts.Set{}, "after": rules})
+	return rules
+}
+
+// setRules puts so many busy rules on the log.
+func setRules(log eventlog.Log, n int) error {
+	if n == 0 {
+		return nil
+	}
+	data, err := json.Marshal(map[string]any{"v": 1, "before": alerts.Set{}, "after": busyRules(n)})
 	if err != nil {
 		return err
 	}
 	if _, err := eventlog.AppendSetting(context.Background(), log, "alerts.rules", data, 0); err != nil {
 		return fmt.Errorf("put %d rules on the log: %w", n, err)
+	}
+	return nil
+}
+
+// makeRules makes so many busy rules in the running service.
+func (b *bench) makeRules(n int) error {
+	if n == 0 {
+		return nil
+	}
+	ctx := context.Background()
+	var channel struct {
+		Data struct{ ID string }
+	}
+	to := map[string]any{"name": "bench", "kind": alerts.Email, "addresses": []string{"bench@example.com"}}
+	if err := b.admin(ctx, http.MethodPost, "/api/v1/admin/alerts/channels", to, &channel); err != nil {
+		return err
+	}
+	for _, rule := range busyRules(n) {
+		rule.To = []string{channel.Data.ID}
+		if err := b.admin(ctx, http.MethodPost, "/api/v1/admin/alerts/rules", rule, &struct{}{}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ type bench struct {
 	floodFor  time.Duration
 	// floodOf is how many new problems the flood sends, floodBatch at a time.
 	floodOf, floodBatch int
-	// alertRules is how many rules of alerts are in force in the rows fold.
+	// alertRules is how many rules of alerts are in force in the row fold and in those with
+	// a service.
 	alertRules int
 	queries    string // prefix of the queries that the list row runs
 	// peak is the highest rate of single events so far, for the row that runs at
@@ -80,7 +81,7 @@ func main() {
 	flag.DurationVar(&b.floodFor, "flood", time.Minute, "length of the time before the flood, and of those beside a null sink")
 	flag.IntVar(&b.floodOf, "flood-problems", 100_000, "new problems of the flood")
 	flag.IntVar(&b.floodBatch, "flood-batch", 1, "events in a request of the flood; it must divide the problems")
-	flag.IntVar(&b.alertRules, "alert-rules", 0, "rules of alerts that are in force in the row fold")
+	flag.IntVar(&b.alertRules, "alert-rules", 0, "rules of alerts that are in force in the row fold and in those with a service")
 	flag.DurationVar(&b.steadyFor, "steady", time.Minute, "length of the steady row")
 	flag.Parse()
 	if path, err := filepath.Abs(b.engine); err == nil {
@@ -192,6 +193,9 @@ func (b *bench) withService(name string, options app.Options, measure func() err
 	}()
 	b.addr = service.Addr().String()
 	if err := b.readKeys(options.Data); err != nil {
+		return err
+	}
+	if err := b.makeRules(b.alertRules); err != nil {
 		return err
 	}
 	return measure()
