@@ -35,7 +35,7 @@ func (a *App) openAlerts(ctx context.Context) (err error) {
 	}
 	a.outbox, err = outbox.New(outbox.Config{
 		Progress: progress, Deliveries: deliveries, Alerts: a.settings.Alerts, Channel: a.alerts.Channel,
-		Firings: a.reader.Firings, Items: a.reader.Items, Sender: sender, Follow: eventlog.Progressed(a.stream()),
+		Firings: a.reader.Firings, Folded: a.projector.Store().Sequence, Items: a.reader.Items, Sender: sender, Follow: eventlog.Progressed(a.stream()),
 		Slug: func(project uint64) string { return a.projects.Known().SlugOf(project) },
 		Page: func() string { return cmp.Or(o.PublicURL, a.welcome.URL) },
 		Now:  o.Now, Logger: a.logger, Registerer: o.Registry,

@@ -33,6 +33,8 @@ type Config struct {
 	Channel func(ctx context.Context, id string) (alerts.Channel, error)
 	// Firings are those behind a position, in the order of the log, at most limit.
 	Firings func(ctx context.Context, after errata.Position, limit int) ([]alerts.Firing, error)
+	// Folded is the last fact whose records can be read. What fires is written before them.
+	Folded func(ctx context.Context) (sequence uint64, err error)
 	// Items describe firings for a message, one for each, without slugs and links.
 	Items func(ctx context.Context, firings []alerts.Firing) ([]alerts.Item, error)
 	// Slug names a project.
@@ -81,7 +83,7 @@ const (
 
 // New checks the configuration.
 func New(cfg Config) (*Outbox, error) {
-	if cfg.Progress == nil || cfg.Deliveries == nil || cfg.Alerts == nil || cfg.Channel == nil || cfg.Firings == nil || cfg.Items == nil ||
+	if cfg.Progress == nil || cfg.Deliveries == nil || cfg.Alerts == nil || cfg.Channel == nil || cfg.Firings == nil || cfg.Folded == nil || cfg.Items == nil ||
 		cfg.Sender == nil || cfg.Slug == nil || cfg.Page == nil || cfg.Follow == nil || cfg.Now == nil {
 		return nil, errors.New("outbox: every field is required")
 	}
@@ -156,14 +158,9 @@ func (o *Outbox) makeMessages(ctx context.Context) error {
 	if len(rules) == 0 {
 		return nil
 	}
-	firings, err := o.cfg.Firings(ctx, o.made, firingsAtOnce)
+	firings, more, err := o.readable(ctx)
 	if err != nil {
 		return err
-	}
-	more := len(firings) == firingsAtOnce
-	if more { // all firings of one event are in one message
-		last := firings[len(firings)-1].Position
-		firings = slices.DeleteFunc(firings, func(f alerts.Firing) bool { return f.Position == last })
 	}
 	byRule := map[string][]alerts.Firing{}
 	for _, f := range firings {
@@ -183,6 +180,24 @@ func (o *Outbox) makeMessages(ctx context.Context) error {
 		}
 	}
 	return failed
+}
+
+// readable are the firings behind those in messages whose records can be read. more says
+// that there may be others.
+func (o *Outbox) readable(ctx context.Context) (firings []alerts.Firing, more bool, err error) {
+	firings, err = o.cfg.Firings(ctx, o.made, firingsAtOnce)
+	if err != nil || len(firings) == 0 {
+		return nil, false, err
+	}
+	folded, err := o.cfg.Folded(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	end := errata.PositionOf(folded+1, 0)
+	if more = len(firings) == firingsAtOnce; more { // all firings of one event are in one message
+		end = min(end, firings[len(firings)-1].Position)
+	}
+	return slices.DeleteFunc(firings, func(f alerts.Firing) bool { return f.Position >= end }), more, nil
 }
 
 // makeMessage makes the message of a rule when there is something to tell and the last one

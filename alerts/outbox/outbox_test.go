@@ -34,6 +34,8 @@ type world struct {
 	firings []alerts.Firing
 	// got is what receivers got, by channel and message.
 	got map[string]map[string]*received
+	// unfolded is how many of the last facts have no records yet.
+	unfolded uint64
 	// refuse says whether a receiver refuses now.
 	refuse func() bool
 	// taken is called before a receiver takes a message, nil for none.
@@ -185,12 +187,19 @@ func (w *world) after(_ context.Context, after errata.Position, limit int) (list
 	return list, nil
 }
 
+// folded is the last fact whose records are there.
+func (w *world) folded(context.Context) (uint64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return uint64((len(w.firings)+2)/3) - w.unfolded, nil
+}
+
 // node makes an outbox that follows the deliveries until it is killed.
 func (w *world) node() (o *outbox.Outbox, kill func()) {
 	w.t.Helper()
 	o, err := outbox.New(outbox.Config{
 		Progress: bucket{w.progress, w}, Deliveries: bucket{w.deliveries, w}, Alerts: func() (alerts.Set, alerts.Channels) { return rules, nil },
-		Channel: w.channel, Firings: w.after, Sender: w, Now: w.clock,
+		Channel: w.channel, Firings: w.after, Folded: w.folded, Sender: w, Now: w.clock,
 		Items: func(_ context.Context, list []alerts.Firing) ([]alerts.Item, error) {
 			items := make([]alerts.Item, len(list))
 			for i, f := range list {
@@ -385,5 +394,31 @@ func TestASlowReceiverHoldsUpNoOther(t *testing.T) {
 	close(release)
 	if err := o.Stop(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMessagesWaitForTheirRecords: a firing is written a moment before its record is, and a
+// message that is made in between would say nothing of it.
+func TestMessagesWaitForTheirRecords(t *testing.T) {
+	w := newWorld(t)
+	o, kill := w.node()
+	defer kill()
+	told := func() (fired uint64) {
+		if err := o.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range o.List() {
+			if d.Channel == "two" { // both rules send to it
+				fired += d.Fired
+			}
+		}
+		w.advance(time.Minute)
+		return fired
+	}
+	w.fire(9) // of three facts
+	for _, step := range []struct{ unfolded, want uint64 }{{3, 0}, {2, 3}, {1, 6}, {1, 6}, {0, 9}} {
+		if w.unfolded = step.unfolded; told() != step.want {
+			t.Errorf("with %d facts not folded the messages tell of another number of firings than %d", step.unfolded, step.want)
+		}
 	}
 }

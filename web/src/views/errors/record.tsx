@@ -21,6 +21,7 @@ import { Boundary } from '../../ui/boundary';
 import { Button, PageLink, toClipboard } from '../../ui/button';
 import { useLoad } from '../../ui/load';
 import { closeMenu, Menu } from '../../ui/menu';
+import { usePaced } from '../../ui/paced';
 import { Denied, Failure, Loading } from '../../ui/state';
 import { Safe, Time } from '../../ui/text';
 import { toast } from '../../ui/toast';
@@ -131,9 +132,12 @@ function Body({ record, shown, within }: { record: Detail; shown: Shown; within:
   );
 }
 
+const facetsEvery = 3_000;
+
 /** They are read again now and then while events come, not for each. */
 function useFacets(record: Detail) {
-  const load = useLoad((signal) => getFacets(record, signal), `${Math.floor(Math.log2(record.count))} ${record.regressed}`);
+  const count = usePaced(record.count, facetsEvery);
+  const load = useLoad((signal) => getFacets(record, signal), `${count} ${record.regressed}`);
   return load.data;
 }
 
