@@ -138,10 +138,10 @@ func (a *App) announce(context.Context) error {
 	return a.dir.Announce(w.URL)
 }
 
-// registerMetrics registers the size of the log, the metrics of every Go process
+// registerMetrics registers those of the log and the disk, of every Go process
 // (memory, goroutines, files), and those given.
 func (a *App) registerMetrics(more ...prometheus.Collector) error {
-	for _, c := range append(more, a.log,
+	for _, c := range append(more, a.log, ops.NewDisk(a.engines.DiskRoom),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {
 		if err := a.options.Registry.Register(c); err != nil {
 			return fmt.Errorf("register metrics: %w", err)

@@ -203,6 +203,7 @@ func checkMetrics(t *testing.T, a *app.App) {
 	for _, want := range []string{
 		`errata_log_events_appended_total 3`, `errata_events_duplicate_total 0`,
 		`errata_projector_lag_seconds `, `errata_projector_insert_seconds_count `,
+		`errata_log_append_seconds_count 3`, `errata_disk_free_bytes `, `errata_disk_total_bytes `,
 		`errata_log_bytes `, fmt.Sprintf("errata_log_max_bytes %g\n", float64(64<<20)),
 		`errata_door_requests_total{code="ok",door="native"} 3`, `go_goroutines `, `process_resident_memory_bytes `,
 	} {

@@ -51,6 +51,9 @@ func TestSignInsOfAService(t *testing.T) {
 	wantAnswer(t, a, "PUT", "security/two-factor", `{"client":0}`, `"client":0`)
 	wantSignIn(t, a, "outcomes", ada+`,"success":true,"methods_used":["totp"]}`, `{"data":{"recorded":true}}`)
 	wantSignIn(t, a, "evaluate", ada+"}", nobody+`"place":"AU"`)
+	for _, outcome := range []string{"success", "failure"} {
+		awaitMetric(t, a, `errata_signins_total{outcome="`+outcome+`",side="client"} 1`)
+	}
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}

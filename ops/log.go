@@ -31,13 +31,14 @@ type Appender interface {
 // it is, whether it takes events, and how many. Asking the log is not enough
 // for that: when its disk has failed, it answers every question and takes
 // nothing. It is safe for concurrent use, and a prometheus.Collector of the
-// log's size.
+// log's size and speed.
 type Log struct {
 	appender     Appender
 	state        func(context.Context) (eventlog.State, error)
 	now          func() time.Time
 	arrivals     arrivals
 	bytes, limit *prometheus.Desc
+	seconds      prometheus.Histogram
 
 	mu       sync.Mutex
 	failedAt time.Time // of the latest failed append, zero after one that succeeded
@@ -52,12 +53,19 @@ func NewLog(appender Appender, state func(context.Context) (eventlog.State, erro
 		appender: appender, state: state, now: now,
 		bytes: prometheus.NewDesc("errata_log_bytes", "Bytes that the log has on disk.", nil, nil),
 		limit: prometheus.NewDesc("errata_log_max_bytes", "Bytes that the log may have; then events are refused.", nil, nil),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "errata_log_append_seconds", Help: "Time until the events of one request are on the log, or refused by it.",
+			// From an append that one fsync answers to the patience of a request.
+			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30},
+		}),
 	}
 }
 
 // Append appends and notes the outcome. Errors: those of the appender.
 func (l *Log) Append(ctx context.Context, events []errata.Event) error {
+	begin := l.now()
 	err := l.appender.Append(ctx, events)
+	l.seconds.Observe(l.now().Sub(begin).Seconds())
 	switch kind := errata.KindOf(err); {
 	case err == nil:
 		l.note(nil)
@@ -149,15 +157,17 @@ func (l *Log) Check(ctx context.Context) errata.Check {
 	return c
 }
 
-// Describe names the two metrics.
+// Describe names the metrics.
 func (l *Log) Describe(out chan<- *prometheus.Desc) {
 	out <- l.bytes
 	out <- l.limit
+	l.seconds.Describe(out)
 }
 
-// Collect asks the log. There are no metrics while it does not answer: a wrong
-// number would be worse.
+// Collect asks the log. It has no size while it does not answer: a wrong number
+// would be worse.
 func (l *Log) Collect(out chan<- prometheus.Metric) {
+	l.seconds.Collect(out)
 	ctx, cancel := context.WithTimeout(context.Background(), ProbeTimeout)
 	defer cancel()
 	state, err := l.state(ctx)

@@ -61,6 +61,7 @@ func (s *Service) Record(ctx context.Context, a signin.Attempt, success bool) er
 	if err != nil {
 		return err
 	}
+	s.outcomes.WithLabelValues(string(a.Side), outcome(success)).Inc()
 	if err := s.memory.Apply(ctx, sequence, fact); err != nil {
 		return errata.Errorf(errata.KindStoreUnavailable, "The outcome is on the log and will take effect, but is not known yet.").Because(err)
 	}

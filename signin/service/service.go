@@ -2,8 +2,11 @@ package service
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/bucket"
@@ -17,7 +20,8 @@ import (
 // name is the service that mails and authenticator apps name.
 const name = "Errata"
 
-// Config is what a [Service] needs. All but Mail, Places and Skipped is required.
+// Config is what a [Service] needs. All but Mail, Places, Skipped and
+// Registerer is required.
 type Config struct {
 	// Log gets decisions and outcomes.
 	Log eventlog.Log
@@ -41,6 +45,8 @@ type Config struct {
 	Skipped func(sequence uint64, why error)
 	Now     func() time.Time
 	Logger  *slog.Logger
+	// Registerer gets the metric of outcomes; nil: nobody does.
+	Registerer prometheus.Registerer
 }
 
 // Service answers what is asked about sign-ins. All methods may be called at
@@ -51,6 +57,7 @@ type Service struct {
 	checker  *challenge.Checker
 	memory   *familiar.Memory
 	follower *familiar.Follower
+	outcomes *prometheus.CounterVec
 }
 
 // Open begins to follow the outcomes of sign-ins, until [Service.Stop]. ctx
@@ -60,7 +67,12 @@ func Open(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.Places != nil {
 		locations = append(locations, cfg.Places.Module())
 	}
-	s := &Service{cfg: cfg, Security: Security{cfg.Settings, signin.BuiltIn(cfg.Mail != nil, locations...)}}
+	s := &Service{cfg: cfg, Security: Security{cfg.Settings, signin.BuiltIn(cfg.Mail != nil, locations...)}, outcomes: newOutcomes()}
+	if cfg.Registerer != nil {
+		if err := cfg.Registerer.Register(s.outcomes); err != nil {
+			return nil, fmt.Errorf("register the metric of sign-ins: %w", err)
+		}
+	}
 	secret, err := challenge.LoadSecret(cfg.SecretDir)
 	if err != nil {
 		return nil, err
