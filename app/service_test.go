@@ -205,7 +205,7 @@ func checkMetrics(t *testing.T, a *app.App) {
 		`errata_projector_lag_seconds `, `errata_projector_insert_seconds_count `,
 		`errata_log_append_seconds_count 3`, `errata_disk_free_bytes `, `errata_disk_total_bytes `,
 		`errata_log_bytes `, fmt.Sprintf("errata_log_max_bytes %g\n", float64(64<<20)),
-		`errata_door_requests_total{code="ok",door="native"} 3`, `go_goroutines `, `process_resident_memory_bytes `,
+		`errata_door_requests_total{code="ok",door="native"} 3`, `go_goroutines `, `process_resident_memory_bytes `, `errata_clickhouse_process_resident_memory_bytes `,
 	} {
 		if !strings.Contains(body, "\n"+want) {
 			t.Errorf("metrics lack %q", want)

@@ -28,7 +28,10 @@ const (
 	// analystMemoryShare is the same for one query of an analyst, of whom there may
 	// be several. A sort or a grouping works on the disk above a quarter of that.
 	analystMemoryShare = 8
-	maxMergeThreads    = 8
+	// analystsAtOnce is how many queries of analysts may take their whole memory at the
+	// same time. More than these run at once as long as they are small.
+	analystsAtOnce  = 4
+	maxMergeThreads = 8
 )
 
 // tableEngines are the allowed engines of tables. Engines that reach outside, such
@@ -71,6 +74,7 @@ type childSettings struct {
 
 	Analyst, AnalystHash string
 	AnalystMemory        int64
+	AnalystsMemory       int64 // of all queries of analysts together
 	AnalystSpill         int64 // bytes; a sort or a grouping above it works on the disk
 }
 
@@ -106,8 +110,9 @@ func (f childFiles) write(cfg ClickHouseConfig, keys childKeys, port int) error 
 		WriterHash: hash(keys.writer), ReaderHash: hash(keys.reader),
 		TableEngines: tableEngines,
 		Analyst:      AnalystUser, AnalystHash: hash(keys.analyst),
-		AnalystMemory: cfg.Memory / analystMemoryShare,
-		AnalystSpill:  cfg.Memory / analystMemoryShare / 4,
+		AnalystMemory:  cfg.Memory / analystMemoryShare,
+		AnalystsMemory: cfg.Memory / analystMemoryShare * analystsAtOnce,
+		AnalystSpill:   cfg.Memory / analystMemoryShare / 4,
 	}
 	for name, path := range map[string]string{"clickhouse.xml": f.config, "users.xml": f.users} {
 		var text strings.Builder
