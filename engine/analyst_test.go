@@ -34,7 +34,7 @@ func analyst(t *testing.T, dataDir string) driver.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.MaxOpenConns = 32 // more than the engine lets run
+	options.MaxOpenConns = 40 // more than the engine lets run
 	conn, err := clickhouse.Open(options)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestAnalystWorksOnDisk(t *testing.T) {
 	}
 }
 
-// 1,500 queries run in an hour, and 16 at a time.
+// 1,500 queries run in an hour, and 32 at a time.
 func TestAnalystQuota(t *testing.T) {
 	dir := t.TempDir()
 	withView(t, dir)
@@ -164,7 +164,7 @@ func TestAnalystQueriesAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	withView(t, dir)
 	conn := analyst(t, dir)
-	const bound, tries = 16, 20
+	const bound, tries = 32, 36
 	answers := make(chan error, tries)
 	for range tries {
 		go func() { answers <- conn.Exec(t.Context(), "SELECT sleepEachRow(1) FROM v") }()
