@@ -3,6 +3,7 @@ package dashboards
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -102,6 +103,10 @@ func readSources(t *testing.T) map[string]source {
 // another one, and all take the data source that the dashboard's variable offers first.
 func TestDashboardsAreWhole(t *testing.T) {
 	sources := readSources(t)
+	page, err := os.ReadFile("../../docs/grafana.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"errata-service.json", "errata-errors.json"} {
 		d := readDashboard(t, name)
 		if n := len(d.Panels); n < 10 || n > 14 {
@@ -122,6 +127,11 @@ func TestDashboardsAreWhole(t *testing.T) {
 			}
 		}
 		checkPanels(t, name, d.Panels, want)
+		for _, p := range d.Panels {
+			if line := "\n| " + p.Title + " | " + p.Description + " |\n"; !strings.Contains(string(page), line) {
+				t.Errorf("docs/grafana.md has no line%s", line)
+			}
+		}
 	}
 }
 

@@ -155,7 +155,14 @@ const docs = "https://github.com/errata-log/errata/blob/main/docs/"
 // there is.
 func TestRulesSayWhatToDo(t *testing.T) {
 	_, rules := readRules(t)
+	overview, err := os.ReadFile("../../docs/grafana.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, rule := range rules {
+		if !strings.Contains(string(overview), "\n| `"+rule.Alert+"` | ") {
+			t.Errorf("docs/grafana.md does not say when %s fires", rule.Alert)
+		}
 		if rule.Annotations.Summary == "" || len(rule.Annotations.Description) < 80 || rule.Labels.Severity == "" {
 			t.Errorf("%s says too little: %+v", rule.Alert, rule.Annotations)
 		}
