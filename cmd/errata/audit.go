@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"text/tabwriter"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +88,7 @@ func printAudit(w io.Writer, entries []audit.Entry) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "N\tTIME\tACTION\tBY\tIP\tWHAT")
 	for _, e := range entries {
-		who := e.Actor.KeyID
+		who := printable(e.Actor.KeyID)
 		if e.Actor.KeyName != "" {
 			who += " " + printable(e.Actor.KeyName)
 		}
@@ -99,26 +97,13 @@ func printAudit(w io.Writer, entries []audit.Entry) error {
 			what = string(e.After)
 		}
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n",
-			e.N, e.Time.Format(time.RFC3339Nano), printable(e.Action), cmp.Or(who, "-"), cmp.Or(e.Actor.IP, "-"), printable(what))
+			e.N, e.Time.Format(time.RFC3339Nano), printable(e.Action), cmp.Or(who, "-"), cmp.Or(printable(e.Actor.IP), "-"), printable(what))
 	}
 	return table.Flush() // a tabwriter keeps the first error until here
 }
 
-// printable cuts text to maxWhat characters and replaces control characters, which
-// could change the terminal: people choose the names of keys.
-func printable(text string) string {
-	var shown []rune
-	for _, r := range text {
-		if len(shown) == maxWhat {
-			return string(shown) + "…"
-		}
-		if !unicode.IsPrint(r) {
-			r = utf8.RuneError
-		}
-		shown = append(shown, r)
-	}
-	return string(shown)
-}
+// printable is the text in at most maxWhat cells.
+func printable(text string) string { return cutTo(printed(text), maxWhat) }
 
 const auditVerifyHelp = `Checks every entry of the audit trail: that none was changed, cut out, exchanged
 or put in. Prints how many there are and the hash of the last one; whoever keeps

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,7 +50,7 @@ func newDeadList(t *terminal) *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("list the refused messages: %w", err)
 		}
-		return show(cmd, list, printDead)
+		return show(cmd, list, func(out io.Writer, list []deadMessage) error { return printDead(out, t.width(), list) })
 	})
 	addJSON(cmd, "Print one JSON array, with the messages themselves.")
 	cmd.Flags().IntVar(&limit, "limit", 100, "List at most so `many`.")
@@ -80,20 +79,23 @@ func listDead(ctx context.Context, c *client, limit int) ([]deadMessage, error) 
 	return list, nil
 }
 
+var deadColumns = []column{
+	{name: "ID"}, {name: "REFUSED", leave: 1}, {name: "SUBJECT", least: 12}, {name: "BYTES", leave: 2}, {name: "REASON"}, {name: "WHY", least: 12},
+}
+
 // printDead prints one line for each message. The body, which can be long and hold
 // anything, is only shown with --json.
-func printDead(w io.Writer, list []deadMessage) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tREFUSED\tSUBJECT\tBYTES\tREASON\tWHY")
-	for _, m := range list {
+func printDead(w io.Writer, width int, list []deadMessage) error {
+	rows := make([][]string, len(list))
+	for i, m := range list {
 		size := strconv.Itoa(len(m.Body))
 		if m.Cut {
 			size = ">" + size
 		}
 		at, _, _ := strings.Cut(m.At, ".")
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n", m.ID, at, m.Subject, size, m.Reason, m.Message)
+		rows[i] = []string{strconv.FormatUint(m.ID, 10), at, m.Subject, size, m.Reason, m.Message}
 	}
-	return table.Flush()
+	return printTable(w, width, deadColumns, rows)
 }
 
 // newDeadDo is a command that changes messages, by their ids or all of them.
@@ -146,7 +148,7 @@ func doDead(cmd *cobra.Command, c *client, verb, done string, choice map[string]
 		return err
 	}
 	for _, note := range left {
-		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "left %d: %s\n", note.ID, note.Reason); err != nil {
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "left %d: %s\n", note.ID, printed(note.Reason)); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -141,16 +140,20 @@ func newKeysList(t *terminal) *cobra.Command {
 		if err := c.call(cmd.Context(), http.MethodGet, keysPath, nil, &keys); err != nil {
 			return fmt.Errorf("list the keys: %w", err)
 		}
-		return show(cmd, keys, printKeys)
+		return show(cmd, keys, func(out io.Writer, keys []apiKey) error { return printKeys(out, t.width(), keys) })
 	})
 	addJSON(cmd, "Print one JSON array.")
 	return cmd
 }
 
-func printKeys(w io.Writer, keys []apiKey) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tKIND\tSTATE\tPROJECT\tLAST USED\tEXPIRES\tSCOPES\tNAME")
-	for _, k := range keys {
+var keyColumns = []column{
+	{name: "ID"}, {name: "KIND"}, {name: "STATE"}, {name: "PROJECT", least: 7}, {name: "LAST USED", leave: 2}, {name: "EXPIRES", leave: 1},
+	{name: "SCOPES", least: 12, leave: 3}, {name: "NAME", least: 12},
+}
+
+func printKeys(w io.Writer, width int, keys []apiKey) error {
+	rows := make([][]string, len(keys))
+	for i, k := range keys {
 		project := "-"
 		switch {
 		case k.Project > 0:
@@ -162,10 +165,11 @@ func printKeys(w io.Writer, keys []apiKey) error {
 		if k.EndsSoon {
 			state = "ends soon"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			k.ID, k.Kind, state, project, cmp.Or(day(k.LastUsedAt), "never"), cmp.Or(day(k.ExpiresAt), "never"), strings.Join(k.Scopes, ","), k.Name)
+		rows[i] = []string{
+			k.ID, k.Kind, state, project, cmp.Or(day(k.LastUsedAt), "never"), cmp.Or(day(k.ExpiresAt), "never"), strings.Join(k.Scopes, ","), k.Name,
+		}
 	}
-	return table.Flush() // it returns the first error of all writes
+	return printTable(w, width, keyColumns, rows)
 }
 
 // joined are the numbers as text.
@@ -192,9 +196,9 @@ func newKeysRevoke(t *terminal) *cobra.Command {
 	}, func(cmd *cobra.Command, c *client, ids []string) error {
 		for _, id := range ids {
 			if err := c.call(cmd.Context(), http.MethodDelete, keysPath+"/"+url.PathEscape(id), nil, nil); err != nil {
-				return fmt.Errorf("revoke %s: %w", id, err)
+				return fmt.Errorf("revoke %s: %w", printed(id), err)
 			}
-			if _, err := fmt.Fprintln(cmd.OutOrStdout(), "revoked", id); err != nil {
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), "revoked", printed(id)); err != nil {
 				return err
 			}
 		}

@@ -140,7 +140,7 @@ func newProjectsShow(t *terminal) *cobra.Command {
 	}, func(cmd *cobra.Command, c *client, args []string) error {
 		var p apiProject
 		if err := c.call(cmd.Context(), http.MethodGet, projectsPath+"/"+url.PathEscape(args[0]), nil, &p); err != nil {
-			return fmt.Errorf("show project %s: %w", args[0], err)
+			return fmt.Errorf("show project %s: %w", printed(args[0]), err)
 		}
 		return show(cmd, p, printProject)
 	})
@@ -153,19 +153,22 @@ func printProject(w io.Writer, p apiProject) error {
 	if err := json.Unmarshal(p.Noise, &rules); err != nil {
 		return fmt.Errorf("read the noise rules: %w", err)
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "number\t%d\nslug\t%s\nname\t%s\nplatform\t%s\ncreated\t%s\nstate\t%s\n",
-		p.ID, p.Slug, p.Name, cmp.Or(p.Platform, "-"), cmp.Or(p.CreatedAt, "-"), p.state())
-	fmt.Fprintf(table, "DSN\t%s\n", cmp.Or(p.DSN, "none: the project has no ingest key that works"))
-	fmt.Fprintf(table, "records kept\t%s\noccurrences kept\t%s\n", days(p.RetentionDays), days(p.OccurrenceDays))
-	fmt.Fprintf(table, "events a minute\t%s\nnew records an hour\t%s\n", most(p.Limits.EventsPerMinute), most(p.Limits.NewRecordsPerHour))
-	fmt.Fprintf(table, "context kept\t%s\n", p.Context)
+	rows := [][2]string{
+		{"number", strconv.FormatUint(p.ID, 10)}, {"slug", p.Slug}, {"name", p.Name}, {"platform", cmp.Or(p.Platform, "-")},
+		{"created", cmp.Or(p.CreatedAt, "-")}, {"state", p.state()}, {"DSN", cmp.Or(p.DSN, "none: the project has no ingest key that works")},
+		{"records kept", days(p.RetentionDays)}, {"occurrences kept", days(p.OccurrenceDays)},
+		{"events a minute", most(p.Limits.EventsPerMinute)}, {"new records an hour", most(p.Limits.NewRecordsPerHour)}, {"context kept", p.Context.String()},
+	}
 	for _, rule := range rules {
 		looks := rule.Field + " " + rule.Match
 		if rule.Set != "" {
 			looks = "set " + rule.Set
 		}
-		fmt.Fprintf(table, "noise rule\t%s: %s\n", looks, rule.Action)
+		rows = append(rows, [2]string{"noise rule", looks + ": " + rule.Action})
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintf(table, "%s\t%s\n", row[0], printed(row[1]))
 	}
 	return table.Flush() // it returns the first error of all writes
 }

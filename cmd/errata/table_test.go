@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 	"unicode"
 
 	"pgregory.net/rapid"
+
+	"github.com/errata-log/errata/audit"
 )
 
 // hostile are texts that would change a terminal: colours, the title, a line over
@@ -98,4 +101,41 @@ func TestTablesFit(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTablesChangeNoTerminal: whatever names, reasons and rules hold, a list has one line for
+// each thing, and nothing that a terminal obeys.
+func TestTablesChangeNoTerminal(t *testing.T) {
+	evil := strings.Join(hostile, "")
+	project := apiProject{
+		ID: 7, Slug: evil, Name: evil, Platform: evil, CreatedAt: evil, DSN: evil, Context: apiContext{Vars: evil},
+		Noise: json.RawMessage(`[{"field":"class","match":"x\u001b[31m\ny","action":"drop\u001b"},{"set":"\u001b\n","action":"mute"}]`),
+	}
+	for name, c := range map[string]struct {
+		lines int
+		print func(w io.Writer) error
+	}{
+		"keys": {2, func(w io.Writer) error {
+			return printKeys(w, 0, []apiKey{{ID: evil, Name: evil, Kind: evil, State: evil, Scopes: []string{evil}, LastUsedAt: evil, ExpiresAt: evil}})
+		}},
+		"dead": {2, func(w io.Writer) error {
+			return printDead(w, 0, []deadMessage{{ID: 3, At: evil, Subject: evil, Reason: evil, Message: evil}})
+		}},
+		"projects list": {2, func(w io.Writer) error { return printProjects(w, 0, []apiProject{project}) }},
+		"projects show": {14, func(w io.Writer) error { return printProject(w, project) }},
+		"audit": {2, func(w io.Writer) error {
+			return printAudit(w, []audit.Entry{{Action: evil, Actor: audit.Actor{KeyID: evil, KeyName: evil, IP: evil}, Request: json.RawMessage(evil)}})
+		}},
+	} {
+		var out strings.Builder
+		if err := c.print(&out); err != nil {
+			t.Fatal(err)
+		}
+		if bad, found := unsafe(out.String()); found {
+			t.Errorf("%s: the table has %U:\n%q", name, bad, out.String())
+		}
+		if n := strings.Count(out.String(), "\n"); n != c.lines {
+			t.Errorf("%s: %d lines, want %d:\n%s", name, n, c.lines, out.String())
+		}
+	}
 }
