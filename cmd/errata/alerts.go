@@ -73,25 +73,34 @@ func (d apiDelivery) why() string {
 	return d.Last[len(d.Last)-1].Error
 }
 
-const alertsHelp = `Lists the rules, channels and deliveries of alerts of the running service, and
-tests channels, through its HTTP API. A rule says which errors are told, a channel
-where a message goes. They are made and changed on the page, or over the API:
-docs/alerts.md. The admin key comes from --key, ERRATA_KEY, or the file of the first
-start. Times are UTC.`
+const alertsHelp = `Lists, makes and changes the rules and channels of alerts of the running service,
+lists deliveries and tests channels, through its HTTP API. A rule says which errors
+are told, a channel where a message goes:
+
+  channel=$(errata alerts channels create "On call" \
+    --kind email --addresses oncall@example.com)
+  errata alerts test "$channel"
+  errata alerts rules create "In production" \
+    --environments production --new --regressed --to "$channel"
+
+The admin key comes from --key, ERRATA_KEY, or the file of the first start. Times are
+UTC. docs/alerts.md says more.`
 
 func newAlerts(t *terminal) *cobra.Command {
-	return group("alerts", "List rules, channels and deliveries of alerts, and test channels", alertsHelp,
-		newAlertsList(t, "rules", "List the rules that say which errors are told", printRules),
-		newAlertsList(t, "channels", "List the channels where messages go, without their secrets", printChannels),
+	return group("alerts", "List, make and change rules and channels of alerts", alertsHelp,
+		newAlertsList(t, "rules", "List the rules that say which errors are told, or change them", printRules, newRulesCreate(t)),
+		newAlertsList(t, "channels", "List the channels where messages go, or change them", printChannels, newChannelsCreate(t)),
 		newAlertsDeliveries(t), newAlertsTest(t))
 }
 
-// newAlertsList is a command that lists rules or channels, whose route has its name.
-func newAlertsList[T any](t *terminal, name, short string, print func(io.Writer, int, []T) error) *cobra.Command {
+// newAlertsList is a command that lists rules or channels, whose route has its name, and
+// has those that change them below it.
+func newAlertsList[T any](t *terminal, name, short string, print func(io.Writer, int, []T) error, create *cobra.Command) *cobra.Command {
 	cmd := keyCommand(t, &cobra.Command{Use: name, Short: short}, func(cmd *cobra.Command, c *client, _ []string) error {
 		return listAlerts(cmd, t, c, name, "/"+name, print)
 	})
 	addJSON(cmd, "Print one JSON array, as the API answers it.")
+	cmd.AddCommand(append(newAlertsChanges(t, name), create)...)
 	return cmd
 }
 

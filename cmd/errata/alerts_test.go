@@ -43,6 +43,30 @@ func TestAlertTables(t *testing.T) {
 	}
 }
 
+// changeAlerts switches a rule off and on, and deletes it; a channel that a rule sends to stays.
+func changeAlerts(t *testing.T, alerts func(args ...string) outcome, made func(args ...string) string, channel string) {
+	t.Helper()
+	rule := made("rules", "add", "Off", "--new", "--regressed", "--frequency", "100", "--frequency-minutes", "10", "--frequency-users", "5",
+		"--search", "order", "--environments", "production", "--throttle-minutes", "60", "--disabled", "--to", channel)
+	for _, step := range []struct {
+		args      []string
+		code      int
+		out, want string // want is in the list of rules afterwards
+	}{
+		{[]string{"rules", "enable", rule}, exitOK, "enabled " + rule + "\n", rule + ` +on +new, regressed, frequency`},
+		{[]string{"rules", "disable", rule, "rule-gone"}, exitFailed, "disabled " + rule + "\n", rule + " +off"},
+		{[]string{"channels", "rm", channel}, exitFailed, "", rule},
+		{[]string{"rules", "delete", rule, "--json"}, exitOK, `[{"deleted":true,"id":"` + rule + "\"}]\n", "Never"},
+	} {
+		if got := alerts(step.args...); got.code != step.code || got.out != step.out {
+			t.Errorf("%v: %+v, want %d and %q", step.args, got, step.code, step.out)
+		}
+		if got := alerts("rules"); !regexp.MustCompile(step.want).MatchString(got.out) {
+			t.Errorf("after %v the rules are\n%s", step.args, got.out)
+		}
+	}
+}
+
 // useAlerts makes a channel and a rule at a real service, and lists and tests them.
 func useAlerts(t *testing.T, s *service, data string) {
 	at := []string{"--data", data}
@@ -51,17 +75,15 @@ func useAlerts(t *testing.T, s *service, data string) {
 	}
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a message came to an address of this machine") }))
 	defer receiver.Close()
-	key := "-H 'Authorization: Bearer '$(cat " + shellQuote(data+"/keys/admin.key") + ")"
-	post := func(route, body string) string {
-		answer := shell(t, "curl -sS "+s.url+alertsPath+route+" "+key+" -H 'Content-Type: application/json' -d '"+body+"'")
-		made := regexp.MustCompile(`"id":"([a-z0-9-]+)"`).FindStringSubmatch(answer)
-		if made == nil {
-			t.Fatalf("%s %s: %s", route, body, answer)
+	made := func(args ...string) string {
+		got := alerts(args...)
+		if got.code != exitOK || !regexp.MustCompile(`^(rule|channel)-[a-z0-9]+\n$`).MatchString(got.out) {
+			t.Fatalf("%v: %+v", args, got)
 		}
-		return made[1]
+		return strings.TrimSpace(got.out)
 	}
-	channel := post("/channels", `{"name":"Hook","kind":"webhook","url":"`+receiver.URL+`"}`)
-	rule := post("/rules", `{"name":"Never","when":{"reached":{"count":1000000}},"to":["`+channel+`"]}`)
+	channel := made("channels", "create", "Hook", "--kind", "webhook", "--channel-url", receiver.URL)
+	rule := made("rules", "create", "Never", "--reached", "1000000", "--to", channel, "--projects", "1,default", "--levels", "error,fatal", "--types", "system")
 	for want, got := range map[string]outcome{
 		rule + " +on +reached +1 +Never":                alerts("rules"),
 		channel + " +webhook +on +http://127\\S+ +Hook": alerts("channels"),
@@ -72,6 +94,7 @@ func useAlerts(t *testing.T, s *service, data string) {
 			t.Errorf("got %+v, want %s", got, want)
 		}
 	}
+	changeAlerts(t, alerts, made, channel)
 	if got := alerts("test", channel); got.code != exitFailed || got.out != "not sent\n" || !strings.Contains(got.err, "https://") {
 		t.Errorf("test: %+v, want a refusal of clear text", got)
 	}
@@ -80,7 +103,13 @@ func useAlerts(t *testing.T, s *service, data string) {
 			t.Errorf("%v: %+v, want a failure with %s", args, got, want)
 		}
 	}
-	if got := command(t, nil, append([]string{"__complete", "alerts", "test"}, append(at, "channel-")...)...); !strings.Contains(got.out, channel+"\n") {
-		t.Errorf("completion of a channel: %+v", got)
+	for want, args := range map[string][]string{
+		channel: {"test", "channel-"}, channel + "\n:4": {"rules", "create", "x", "--to", "channel-"}, rule: {"rules", "rm", "rule-"}, "default": {"rules", "create", "x", "--projects", "def"},
+	} {
+		last := len(args) - 1
+		line := append(append([]string{"__complete", "alerts", args[0]}, at...), args[1:last]...)
+		if got := command(t, nil, append(line, args[last])...); !strings.Contains(got.out, want+"\n") {
+			t.Errorf("completion of %v: %+v", args, got)
+		}
 	}
 }

@@ -29,14 +29,19 @@ func completeValues(t *terminal, cmd *cobra.Command) {
 	for flag, values := range listValues {
 		complete(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
-	complete("project", asked(t, func(ctx context.Context, c *client, _ string) (slugs []string) {
+	complete("project", completeProjects(t))
+}
+
+// completeProjects completes the slugs of projects.
+func completeProjects(t *terminal) cobra.CompletionFunc {
+	return asked(t, func(ctx context.Context, c *client, _ string) (slugs []string) {
 		var all []apiProject
 		_ = c.call(ctx, http.MethodGet, projectsPath, nil, &all) // a shell has no place for an error
 		for _, p := range all {
 			slugs = append(slugs, p.Slug)
 		}
 		return slugs
-	}))
+	})
 }
 
 // completeErrors completes the names of records. Only the names: scripts of shells
