@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/background"
 )
@@ -54,6 +55,23 @@ func listenForAnalysts(addr string, dial func(ctx context.Context, addr string) 
 	a := &analysts{dial: dial, listener: listener, log: log, free: make(chan struct{}, maxAnalystConns)}
 	a.work.Start(a.accept)
 	return a, nil
+}
+
+// check connects as an analyst would begin to.
+func (a *analysts) check(ctx context.Context) errata.Check {
+	addr := a.listener.Addr()
+	c := errata.Check{Name: "analysts"}
+	conn, err := new(net.Dialer).DialContext(ctx, addr.Network(), addr.String())
+	if err != nil {
+		c.Detail, c.Hint = fmt.Sprintf("nobody can connect at %s: %v", addr, err), "restart the service; its log says why"
+		return c
+	}
+	conn.Close()
+	c.OK, c.Detail = true, fmt.Sprintf("connect at %s, user %s", addr, AnalystUser)
+	if tcp, ok := addr.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		c.Detail += "; without TLS: across a network that others use, put it behind a TLS proxy or a VPN"
+	}
+	return c
 }
 
 // stop ends all connections: the engine would wait for them.

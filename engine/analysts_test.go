@@ -7,12 +7,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 )
@@ -63,6 +65,12 @@ func TestAnalystsKeepAddressAndPassword(t *testing.T) {
 	// More than a socket holds, in both directions.
 	if n, err := ask(t, addr, engine.AnalystUser, password, "SELECT length('"+strings.Repeat("x", 200_000)+"')"); err != nil || n != 200_000 {
 		t.Errorf("%d, %v", n, err)
+	}
+	checked := slices.ContainsFunc(e.Checks(t.Context()), func(c errata.Check) bool {
+		return c.Name == "analysts" && c.OK && strings.Contains(c.Detail, addr) && !strings.Contains(c.Detail, "TLS")
+	})
+	if !checked {
+		t.Errorf("the checks are %+v, want one of the address", e.Checks(t.Context()))
 	}
 	stop(t, e)
 	if _, err := net.Dial("tcp", addr); err == nil {
@@ -116,6 +124,26 @@ func TestOnlyAnalystsUseTheirAddress(t *testing.T) {
 	}
 	if after, ok := e.EmbeddedClickHouse(); !ok || after != before {
 		t.Errorf("the engine was process %d and is %d", before, after)
+	}
+}
+
+// The checks warn of an address that others reach, and say when nobody does.
+func TestCheckOfAnalystsAddress(t *testing.T) {
+	e, _ := forAnalysts(t, t.TempDir(), ":0")
+	of := func() (found errata.Check) {
+		for _, c := range e.Checks(t.Context()) {
+			if c.Name == "analysts" {
+				found = c
+			}
+		}
+		return found
+	}
+	if c := of(); !c.OK || !strings.Contains(c.Detail, "without TLS") {
+		t.Errorf("open to others: %+v", c)
+	}
+	e.CloseAnalystsForTest()
+	if c := of(); c.OK || c.Hint == "" || !strings.Contains(c.Detail, "nobody") {
+		t.Errorf("closed: %+v", c)
 	}
 }
 

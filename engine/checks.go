@@ -33,6 +33,9 @@ func (e *Engines) Checks(ctx context.Context) []errata.Check {
 	if e.clickhouse.child != nil {
 		checks = append(checks, e.checkRestarts(time.Now()), checkLimits(e.clickhouse.child.shortfalls()))
 	}
+	if e.analysts != nil {
+		checks = append(checks, e.analysts.check(ctx))
+	}
 	return checks
 }
 

@@ -20,3 +20,6 @@ func (e *Engines) ClickHouseForTest() *ClickHouse { return e.clickhouse }
 
 // SyncAlwaysForTest is the setting that the embedded NATS runs with.
 func (e *Engines) SyncAlwaysForTest() bool { return e.NATS.embedded.JetStreamConfig().SyncAlways }
+
+// CloseAnalystsForTest closes the address for analysts, as a lack of files might.
+func (e *Engines) CloseAnalystsForTest() { e.analysts.listener.Close() }
