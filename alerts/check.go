@@ -30,6 +30,16 @@ const (
 	maxThrottle = 7 * 24 * 60
 	// maxCount is more events than a record ever gets.
 	maxCount = 1_000_000_000
+	// minFactor and maxFactor bound how many times as many events a spike has.
+	minFactor = 2
+	maxFactor = 1000
+	// minPeriod is the shortest period of a spike in minutes: a week has 2,016 of them. A
+	// day is the longest one.
+	minPeriod = 5
+	maxPeriod = minutesPerDay
+	// minQuiet is more than clocks differ, maxQuiet is a week.
+	minQuiet = 5
+	maxQuiet = minutesPerWeek
 	// MaxUsers bounds what is remembered to tell users apart.
 	MaxUsers = 10_000
 )
@@ -87,8 +97,8 @@ func (r *Rule) checkCondition() error {
 }
 
 func (w *When) check() error {
-	if !w.New && !w.Regressed && w.Reached == nil && w.Frequency == nil {
-		return invalid("when", "when has at least one of new, regressed, reached and frequency.")
+	if *w == (When{}) {
+		return invalid("when", "when has at least one of new, regressed, reached, frequency, spike and quiet.")
 	}
 	if w.Reached != nil && (w.Reached.Count < 2 || w.Reached.Count > maxCount) {
 		return invalid("when.reached.count", "when.reached.count is a number from 2 to %d; the first event is when.new.", maxCount)
@@ -102,6 +112,22 @@ func (w *When) check() error {
 		case f.Minutes < 1 || f.Minutes > maxMinutes:
 			return invalid("when.frequency.minutes", "when.frequency.minutes is a number from 1 to %d.", maxMinutes)
 		}
+	}
+	return w.checkProjects()
+}
+
+// checkProjects checks what is about projects.
+func (w *When) checkProjects() error {
+	if s := w.Spike; s != nil {
+		switch {
+		case s.Factor < minFactor || s.Factor > maxFactor:
+			return invalid("when.spike.factor", "when.spike.factor is a number from %d to %d.", minFactor, maxFactor)
+		case s.Minutes < minPeriod || s.Minutes > maxPeriod:
+			return invalid("when.spike.minutes", "when.spike.minutes is a number from %d to %d.", minPeriod, maxPeriod)
+		}
+	}
+	if q := w.Quiet; q != nil && (q.Minutes < minQuiet || q.Minutes > maxQuiet) {
+		return invalid("when.quiet.minutes", "when.quiet.minutes is a number from %d to %d.", minQuiet, maxQuiet)
 	}
 	return nil
 }

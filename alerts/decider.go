@@ -1,7 +1,6 @@
 package alerts
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +14,11 @@ type Decider struct {
 	rules []watched
 	// at are the rules about the records of a place, as far as they were asked for.
 	at map[place]*rulesAt
+	// counted is up to where the events of projects are counted already; fresh is what was
+	// counted since that was asked for.
+	counted      errata.Position
+	freshPeriods []*periods
+	freshLast    []*lastSeen
 }
 
 // place is what the records have in common that rules are about.
@@ -28,6 +32,7 @@ type place struct {
 type rulesAt struct {
 	all, each    []*watched
 	named, texts bool
+	counters     []counter // of those that count the events of the project
 }
 
 // watched is a rule in the form in which events are compared with it.
@@ -43,6 +48,10 @@ type watched struct {
 	// the clock; with room many, those are dropped that are not needed any more.
 	fired map[errata.Position]int64
 	room  int
+	// firedOf is the same for projects; periods and last are what the rule counts of them.
+	firedOf map[uint64]int64
+	periods map[uint64]*periods
+	last    map[uint64]*lastSeen
 }
 
 // NewDecider makes a decider for the rules that are in force. It remembers nothing.
@@ -59,7 +68,10 @@ func NewDecider(rules Set) *Decider {
 }
 
 func watch(rule Rule) watched {
-	w := watched{Rule: rule, search: strings.ToLower(rule.Search), named: map[errata.Signature]struct{}{}, fired: map[errata.Position]int64{}, room: minFired}
+	w := watched{
+		Rule: rule, search: strings.ToLower(rule.Search), named: map[errata.Signature]struct{}{}, fired: map[errata.Position]int64{}, room: minFired,
+		firedOf: map[uint64]int64{}, periods: map[uint64]*periods{}, last: map[uint64]*lastSeen{},
+	}
 	for _, name := range rule.Levels {
 		level, _ := errata.ParseLevel(name)
 		w.levels = append(w.levels, level)
@@ -127,10 +139,21 @@ func (d *Decider) rule(id string) *watched {
 	return &d.rules[i]
 }
 
-// RememberFiring tells when a rule has last fired for a record; all of a week are needed.
-func (d *Decider) RememberFiring(rule string, of errata.Position, clock int64) {
-	if w := d.rule(rule); w != nil {
-		w.silence(of, clock)
+// RememberFiring tells of the last firing of a rule for a record, or for a project. All of
+// [Memory] are needed, and those of quiet projects of [QuietMemory].
+func (d *Decider) RememberFiring(f Firing) {
+	w := d.rule(f.Rule)
+	if w == nil {
+		return
+	}
+	if !f.Cause.OfProject() {
+		w.silence(f.ID, max(f.Clock, w.fired[f.ID]))
+		return
+	}
+	w.firedOf[f.Project] = max(f.Clock, w.firedOf[f.Project])
+	if f.Cause == CauseQuiet && w.When.Quiet != nil {
+		last := w.counterOf(f.Project).last
+		last.told = max(last.told, f.Position)
 	}
 }
 
@@ -145,29 +168,31 @@ type Problem struct {
 
 // Watching is a record with the rules that look at its events.
 type Watching struct {
-	of   Problem
-	seen uint64
+	of      Problem
+	decider *Decider
+	seen    uint64
 	// each are the rules that count each event, next is the number of the next event at
 	// which another rule fires, 0 for none.
 	each []*watched
 	all  []*watched
 	next uint64
 	off  ruleSet // of those that search for something else
+	// counters are those of its project.
+	counters []counter
 }
 
 // Watch begins with the events of a record; nil when no rule looks at any of them. A record
 // that a noise rule hides fires nothing.
 func (d *Decider) Watch(p Problem) *Watching {
-	if p.Noise {
-		return nil
-	}
 	at := d.rulesAt(place{p.Book, p.Project})
-	if len(at.all) == 0 {
+	if len(at.all) == 0 || p.Noise && len(at.counters) == 0 {
 		return nil
 	}
-	w := &Watching{of: p, seen: p.Before, all: at.all, each: at.counting(p.Count), off: at.others(p.Record)}
-	w.next = w.after(p.Before)
-	if w.next == 0 && len(w.each) == 0 {
+	w := &Watching{of: p, decider: d, seen: p.Before, all: at.all, off: at.others(p.Record), counters: at.counters}
+	if !p.Noise {
+		w.each, w.next = at.counting(p.Count), w.after(p.Before)
+	}
+	if w.next == 0 && len(w.each) == 0 && len(w.counters) == 0 {
 		return nil
 	}
 	return w
@@ -180,7 +205,7 @@ func (d *Decider) rulesAt(p place) *rulesAt {
 		at = &rulesAt{}
 		for i := range d.rules {
 			if d.rules[i].isAbout(p) {
-				at.add(&d.rules[i])
+				at.add(&d.rules[i], p.project)
 			}
 		}
 		d.at[p] = at
@@ -233,7 +258,10 @@ func (at *rulesAt) counting(count uint64) []*watched {
 	return at.each
 }
 
-func (at *rulesAt) add(rule *watched) {
+func (at *rulesAt) add(rule *watched, project uint64) {
+	if rule.countsProjects() {
+		at.counters = append(at.counters, rule.counterOf(project))
+	}
 	at.all = append(at.all, rule)
 	at.named, at.texts = at.named || len(rule.named) > 0, at.texts || rule.search != ""
 	if f := rule.When.Frequency; f != nil {
@@ -288,6 +316,9 @@ func (w *Watching) See(s *Sighting, fire func(Firing)) {
 			rule.counts.forget(w.of.ID)
 		}
 	}
+	for i := range w.counters {
+		w.count(&w.counters[i], s, fire)
+	}
 }
 
 // seeNext fires the rules for which this is the event.
@@ -314,41 +345,16 @@ func (w *Watching) fire(rule *watched, cause Cause, s *Sighting, fire func(Firin
 		return false
 	}
 	rule.silence(w.of.ID, s.Clock)
-	fire(Firing{
-		Position: s.Position, Rule: rule.ID, Cause: cause, Clock: s.Clock, Record: w.of.Key(), ID: w.of.ID,
-		Project: w.of.Project, Count: w.seen, Level: s.Level, Environment: s.Environment, Release: s.Release,
-	})
+	fire(w.firing(rule, cause, s))
 	return true
 }
 
-// Memory is how long ago a firing may be that is needed, in minutes.
-const Memory = maxThrottle
-
-// minFired is how many firings a rule remembers before the first look for old ones.
-const minFired = 1 << 12
-
-// silent says whether the rule has fired for the record so lately that it says nothing.
-func (w *watched) silent(of errata.Position, clock int64) bool {
-	last, before := w.fired[of]
-	return before && clock < w.speaks(last)
-}
-
-// speaks is when the rule speaks of a record again.
-func (w *watched) speaks(last int64) int64 { return last + int64(w.ThrottleMinutes)*millisPerMinute }
-
-// silence notes that the rule has fired for the record. When there is no room, it drops the
-// firings that are over, and then makes twice the room for what is left: so a look at all of them
-// comes after as many new ones.
-func (w *watched) silence(of errata.Position, clock int64) {
-	if w.ThrottleMinutes == 0 {
-		return
+// firing is what an event of the record has fired.
+func (w *Watching) firing(rule *watched, cause Cause, s *Sighting) Firing {
+	return Firing{
+		Position: s.Position, Rule: rule.ID, Cause: cause, Clock: s.Clock, Record: w.of.Key(), ID: w.of.ID,
+		Project: w.of.Project, Count: w.seen, Level: s.Level, Environment: s.Environment, Release: s.Release,
 	}
-	w.fired[of] = clock
-	if len(w.fired) < w.room {
-		return
-	}
-	maps.DeleteFunc(w.fired, func(_ errata.Position, last int64) bool { return w.speaks(last) <= clock })
-	w.room = max(minFired, 2*len(w.fired))
 }
 
 // looksAt says whether the record is one that the rule is about.

@@ -178,7 +178,7 @@ func (m *model) remembering(rules alerts.Set, behind int, fired []alerts.Firing)
 	clock := m.events[behind-1].Clock
 	was := model{events: m.events, records: m.records, fired: fired}
 	for _, f := range fired {
-		d.RememberFiring(f.Rule, f.ID, f.Clock)
+		d.RememberFiring(f)
 	}
 	for _, rule := range d.Counting() {
 		for of := range m.records {

@@ -26,6 +26,10 @@ type Rule struct {
 	ThrottleMinutes int `json:"throttle_minutes"`
 	// To are the ids of channels.
 	To []string `json:"to"`
+	// Counting names what the rule counts of projects. It is another one whenever the rule
+	// begins to count other events, so that counts of different filters never mix. It stands
+	// on the log alone: nobody is shown it, and nobody sets it.
+	Counting string `json:"counting,omitempty"`
 }
 
 // When says what fires a rule: any of what is set.
@@ -36,6 +40,8 @@ type When struct {
 	Regressed bool       `json:"regressed,omitempty"`
 	Reached   *Reached   `json:"reached,omitempty"`
 	Frequency *Frequency `json:"frequency,omitempty"`
+	Spike     *Spike     `json:"spike,omitempty"`
+	Quiet     *Quiet     `json:"quiet,omitempty"`
 }
 
 // Reached is the event with which the count of a record becomes Count.
@@ -52,6 +58,19 @@ type Frequency struct {
 	Minutes int    `json:"minutes"`
 }
 
+// Spike is the event with which a project has, in one period of Minutes, Factor times as many
+// events as in half of the periods of the last 7 days, and at least [MinSpike]; once in each
+// period.
+type Spike struct {
+	Factor  int `json:"factor"`
+	Minutes int `json:"minutes"`
+}
+
+// Quiet is a project that has sent nothing for Minutes; once, until it sends something.
+type Quiet struct {
+	Minutes int `json:"minutes"`
+}
+
 // Set is all rules in the order in which they were made. It never changes.
 type Set = list[Rule]
 
@@ -66,11 +85,17 @@ const (
 	CauseRegressed Cause = "regressed"
 	CauseReached   Cause = "reached"
 	CauseFrequency Cause = "frequency"
+	CauseSpike     Cause = "spike"
+	CauseQuiet     Cause = "quiet"
 )
 
-// Firing is one decision: an event has fired a rule.
+// OfProject says whether the cause is about a project, and not about a record of it.
+func (c Cause) OfProject() bool { return c == CauseSpike || c == CauseQuiet }
+
+// Firing is one decision: an event has fired a rule, or that none came.
 type Firing struct {
-	// Position is the event that caused it.
+	// Position is the event that caused it. That of a quiet project is of the tick that has
+	// shown it, with the place among the projects that it has shown: each has one of its own.
 	Position errata.Position
 	Rule     string
 	Cause    Cause
@@ -78,6 +103,7 @@ type Firing struct {
 	// milliseconds.
 	Clock int64
 	// Record is the problem, ID its record and Count the events of the record with this one.
+	// A quiet project has none of them.
 	Record      errata.RecordKey
 	ID          errata.Position
 	Project     uint64
@@ -85,4 +111,7 @@ type Firing struct {
 	Level       errata.Level
 	Environment string
 	Release     string
+	// Events are those of the project in the period of a spike, Usual is their median.
+	// Minutes is how long the period is, or for how long the project is quiet.
+	Events, Usual, Minutes uint64
 }

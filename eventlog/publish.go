@@ -19,6 +19,7 @@ const (
 	subjectCommands = "cmd."
 	subjectSettings = "set."
 	subjectSignIns  = "sig."
+	subjectTicks    = "tick.minute"
 	// An Appender writes to subjectEvents + lane.
 	lane = "0"
 	// subjectFolded carries the announcements of projectors, which are not stored;

@@ -22,6 +22,7 @@ const (
 	FactCommand          // a command to the projector, Name says which
 	FactSetting          // a setting, Name says which
 	FactSignIn           // a step of a sign-in, Name says which; see [AppendSignIn]
+	FactTick             // the time, for what happens because nothing does; see [Tick]
 	FactGap              // not on the log: a reader makes it of a [GapError], whose facts up to Sequence are gone
 )
 
@@ -230,6 +231,8 @@ func parseSubject(subject string) (FactKind, string) {
 		return FactSetting, subject[len(subjectSettings):]
 	case strings.HasPrefix(subject, subjectSignIns):
 		return FactSignIn, subject[len(subjectSignIns):]
+	case subject == subjectTicks:
+		return FactTick, ""
 	default:
 		return FactUnknown, ""
 	}

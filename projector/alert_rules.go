@@ -3,6 +3,7 @@ package projector
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
@@ -12,7 +13,11 @@ import (
 const settingRules = "alerts.rules"
 
 // alertRules are the rules in force at a place of the log; nil for none.
-type alertRules struct{ set alerts.Set }
+type alertRules struct {
+	set alerts.Set
+	// waits says that some of them look for quiet projects, at ticks.
+	waits bool
+}
 
 // after returns the rules after the fact.
 func (r *alertRules) after(f eventlog.Fact) *alertRules {
@@ -26,7 +31,8 @@ func (r *alertRules) after(f eventlog.Fact) *alertRules {
 	case len(set) == 0:
 		return nil
 	default:
-		return &alertRules{set}
+		waits := slices.ContainsFunc(set, func(rule alerts.Rule) bool { return rule.Enabled && rule.When.Quiet != nil })
+		return &alertRules{set: set, waits: waits}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
 )
 
@@ -72,7 +73,8 @@ type hourCount struct {
 }
 
 const (
-	millisPerHour = int64(time.Hour / time.Millisecond)
+	millisPerMinute = int64(time.Minute / time.Millisecond)
+	millisPerHour   = int64(time.Hour / time.Millisecond)
 	// lastHour is the last hour that ClickHouse's DateTime can hold, in 2106. A
 	// time after it, or before 1970, becomes the nearest one that fits: a time that
 	// does not fit into its column would stop the projector for good.
@@ -180,6 +182,7 @@ type batch struct {
 	// they look at. clockBefore is the clock of the window before the batch.
 	rules       *alertRules
 	seen        sightings
+	ticks       []alerts.Tick // for rules that look for quiet projects
 	clockBefore int64
 }
 

@@ -45,6 +45,8 @@ type committer struct {
 	// decider decides by the rules, nil before the first batch and without rules.
 	decider *alerts.Decider
 	rules   *alertRules
+	// written is what is written with the next batch of what these rules count of the past.
+	written decided
 }
 
 func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, known *presence) *committer {
@@ -139,7 +141,7 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	to.Budget.Spent = c.spent.encode()
 	work := &commit{
 		from: c.cp, to: to, occurred: &b.occurred,
-		decide: func(ctx context.Context) ([]alerts.Firing, error) { return c.decide(ctx, b, old) },
+		decide: func(ctx context.Context) (decided, error) { return c.decide(ctx, b, old) },
 	}
 	if cmd != nil && !cmd.alone() {
 		work.command, work.answer = cmd.sequence, encodeAnswer(cmd.apply(changes))

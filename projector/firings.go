@@ -43,13 +43,13 @@ func firingsOf(fired []alerts.Firing, key errata.Signature, done, to uint64) *ro
 	b.rows = len(fresh) + 1
 	b.fill = func(batch driver.Batch) error {
 		if err := batch.Append(checkpointBook, string(key[:]), uint64(0), uint64(0), "", "", time.UnixMilli(0), uint64(0), uint64(0), "", "", "",
-			uint64(len(fresh)), to); err != nil {
+			uint64(len(fresh)), to, uint64(0), uint64(0), uint64(0)); err != nil {
 			return err
 		}
 		for i := range fresh {
 			f := &fresh[i]
 			if err := batch.Append(f.Record.Book.String(), string(f.Record.Signature[:]), uint64(f.ID), uint64(f.Position), f.Rule, string(f.Cause),
-				time.UnixMilli(f.Clock), f.Project, f.Count, f.Environment, f.Release, f.Level.String(), uint64(1), uint64(0)); err != nil {
+				time.UnixMilli(f.Clock), f.Project, f.Count, f.Environment, f.Release, f.Level.String(), uint64(1), uint64(0), f.Events, f.Usual, f.Minutes); err != nil {
 				return err
 			}
 		}
@@ -60,23 +60,26 @@ func firingsOf(fired []alerts.Firing, key errata.Signature, done, to uint64) *ro
 
 // decide decides which events of the batch fire rules. The decider begins anew with other
 // rules: what it must remember is in the tables.
-func (c *committer) decide(ctx context.Context, b *batch, old map[recordKey]*errata.Record) (fired []alerts.Firing, err error) {
+func (c *committer) decide(ctx context.Context, b *batch, old map[recordKey]*errata.Record) (d decided, err error) {
 	if b.rules == nil {
 		c.decider, c.rules = nil, nil
-		return nil, nil
+		return d, nil
 	}
 	if c.decider == nil || c.rules != b.rules {
 		c.decider, c.rules = alerts.NewDecider(b.rules.set), b.rules
 		if err := c.remember(ctx, b.clockBefore); err != nil {
 			c.decider = nil
-			return nil, err
+			return d, err
 		}
 	}
 	problems := b.problems(old)
 	if err := c.begin(ctx, problems, b.clockBefore); err != nil {
-		return nil, err
+		return d, err
 	}
-	return b.firings(c.decider, problems), nil
+	d, c.written = c.written, decided{}
+	d.fired = b.firings(c.decider, problems)
+	d.counted = append(d.counted, c.decider.Counted()...)
+	return d, nil
 }
 
 // begin tells the decider of the earlier events of records that have enough events for a
@@ -107,15 +110,17 @@ func (c *committer) begin(ctx context.Context, problems []alerts.Problem, clock 
 // remember tells the decider what was before the batch that is committed next.
 func (c *committer) remember(ctx context.Context, clock int64) error {
 	err := c.p.store.each(ctx, "read what has fired", func(rows driver.Rows) error {
-		var rule string
-		var id uint64
-		var at int64
-		if err := rows.Scan(&rule, &id, &at); err != nil {
+		var f alerts.Firing
+		var cause string
+		var id, position uint64
+		if err := rows.Scan(&f.Rule, &cause, &id, &f.Project, &f.Clock, &position); err != nil {
 			return err
 		}
-		c.decider.RememberFiring(rule, errata.Position(id), at)
+		f.Cause, f.ID, f.Position = alerts.Cause(cause), errata.Position(id), errata.Position(position)
+		c.decider.RememberFiring(f)
 		return nil
-	}, sqlFired, c.behindCheckpoint(), clickhouse.Named("since", clock-int64(alerts.Memory*time.Minute/time.Millisecond)))
+	}, sqlFired, c.behindCheckpoint(), clickhouse.Named("counted", uint64(c.behindCounted())),
+		clickhouse.Named("since", clock-alerts.Memory*millisPerMinute), clickhouse.Named("quiet_since", quietSince(clock)*millisPerMinute))
 	if err != nil {
 		return err
 	}
@@ -124,7 +129,7 @@ func (c *committer) remember(ctx context.Context, clock int64) error {
 			return err
 		}
 	}
-	return nil
+	return c.rememberActivity(ctx, clock)
 }
 
 // counted is what one row of fire_windows.sql says.

@@ -24,18 +24,20 @@ type fired struct {
 	Clock       time.Time
 	Number      uint64
 	Environment string
+
+	Project, Events, Usual, Minutes uint64
 }
 
 func (l *ledger) firings() (all []fired) {
 	l.t.Helper()
-	rows, err := l.ClickHouse.Query(l.t.Context(), "SELECT position, rule, cause, clock, number, environment FROM firings FINAL WHERE book != 'checkpoint' ORDER BY position, rule, cause")
+	rows, err := l.ClickHouse.Query(l.t.Context(), "SELECT position, rule, cause, clock, number, environment, project, events, usual, minutes FROM firings FINAL WHERE book != 'checkpoint' ORDER BY position, rule, cause")
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var f fired
-		if err := rows.Scan(&f.Position, &f.Rule, &f.Cause, &f.Clock, &f.Number, &f.Environment); err != nil {
+		if err := rows.Scan(&f.Position, &f.Rule, &f.Cause, &f.Clock, &f.Number, &f.Environment, &f.Project, &f.Events, &f.Usual, &f.Minutes); err != nil {
 			l.t.Fatal(err)
 		}
 		all = append(all, f)

@@ -26,11 +26,15 @@ func (c *committer) precede(ctx context.Context, work *commit) error {
 		if work.decide == nil {
 			return nil
 		}
-		fired, err := work.decide(ctx)
+		d, err := work.decide(ctx)
 		if err != nil {
 			return err
 		}
-		return c.addRollup(ctx, firingsOf(fired, key, c.rolled.firings, to), &c.rolled.firings, to)
+		if err := c.addRollup(ctx, firingsOf(d.fired, key, c.rolled.firings, to), &c.rolled.firings, to); err != nil {
+			return err
+		}
+		failpoint.Reach(failpoint.Fired)
+		return c.addRollup(ctx, activityOf(&d, key, to), &c.rolled.activity, to)
 	})
 	group.Go(func() error {
 		return c.untilWritten(ctx, "insert payloads", func() error { return store.writePayloads(ctx, work.changes) })

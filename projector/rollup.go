@@ -37,7 +37,7 @@ const (
 var Rollups = []string{RollupHours, RollupDeployments, RollupOccurrences}
 
 // rolledTo says for each rollup up to which sequence it holds the events.
-type rolledTo struct{ hourly, deployments, occurrences, firings uint64 }
+type rolledTo struct{ hourly, deployments, occurrences, firings, activity uint64 }
 
 // InRollup is how many events the rollup must hold at this checkpoint, with those
 // that it has dropped by age.
@@ -61,7 +61,7 @@ func (s *Store) rollupCheckpoint(ctx context.Context, table string) (uint64, err
 // rolledTo reads how far all rollups are.
 func (s *Store) rolledTo(ctx context.Context) (to rolledTo, err error) {
 	for table, sequence := range map[string]*uint64{
-		RollupHours: &to.hourly, RollupDeployments: &to.deployments, RollupOccurrences: &to.occurrences, tableFirings: &to.firings,
+		RollupHours: &to.hourly, RollupDeployments: &to.deployments, RollupOccurrences: &to.occurrences, tableFirings: &to.firings, tableActivity: &to.activity,
 	} {
 		if *sequence, err = s.rollupCheckpoint(ctx, table); err != nil {
 			return to, err

@@ -253,6 +253,8 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 		s.recording = s.recording.after(f)
 	case eventlog.FactSignIn:
 		// The records have nothing of a sign-in.
+	case eventlog.FactTick:
+		b.tick(f, s.window.clock)
 	case eventlog.FactGap:
 		// The facts are missing in every replay of this log too.
 	case eventlog.FactUnknown:
@@ -280,9 +282,9 @@ func (s *session) moveBudget(b *batch, next budget) bool {
 }
 
 // moveRules puts the rules of alerts in force. It returns false when the batch already has
-// events of other rules.
+// events or ticks of other rules.
 func (s *session) moveRules(b *batch, next *alertRules) bool {
-	if next != s.rules && len(b.order) > 0 {
+	if next != s.rules && len(b.order)+len(b.ticks) > 0 {
 		return false
 	}
 	s.rules, b.rules = next, next

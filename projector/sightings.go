@@ -42,6 +42,16 @@ func (b *batch) watch(d *delta, e eventlog.Entry, at errata.Position, o *eventlo
 	})
 }
 
+// tick notes a tick, if rules look for quiet projects.
+func (b *batch) tick(f eventlog.Fact, clock int64) {
+	if b.rules == nil || !b.rules.waits {
+		return
+	}
+	if t, ok := eventlog.DecodeTick(f.Data); ok {
+		b.ticks = append(b.ticks, alerts.Tick{Sequence: f.Sequence, Clock: max(clock, t.Minute*millisPerMinute), Since: t.Since})
+	}
+}
+
 // problems are the records of the batch, by the part that counts their events. old has the
 // records of before.
 func (b *batch) problems(old map[recordKey]*errata.Record) []alerts.Problem {
@@ -63,17 +73,25 @@ func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem) (fired []a
 			watching[part] = d.Watch(p)
 		}
 	}
-	names := b.occurred.names.list
+	names, ticks := b.occurred.names.list, b.ticks
+	fire := func(f alerts.Firing) { fired = append(fired, f) }
 	for _, rows := range b.seen.rows {
 		for i := range rows {
 			row := &rows[i]
+			for len(ticks) > 0 && ticks[0].Sequence < row.at.Sequence() {
+				d.Tick(ticks[0], fire)
+				ticks = ticks[1:]
+			}
 			if w := watching[b.occurred.parts[row.part].owner().part]; w != nil {
 				w.See(&alerts.Sighting{
 					Position: row.at, Received: row.received, Clock: row.clock, Level: row.level, User: row.user,
 					Environment: names[row.environment], Release: names[row.release],
-				}, func(f alerts.Firing) { fired = append(fired, f) })
+				}, fire)
 			}
 		}
+	}
+	for _, t := range ticks {
+		d.Tick(t, fire)
 	}
 	return fired
 }

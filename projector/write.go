@@ -10,7 +10,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
 )
 
@@ -27,7 +26,7 @@ type commit struct {
 	changes  []change
 	occurred *occurrences // of the events in changes; nil for none
 	// decide decides which of the events fire rules of alerts; nil where there are none.
-	decide func(ctx context.Context) ([]alerts.Firing, error)
+	decide func(ctx context.Context) (decided, error)
 	// sweep is the chunk of a cleanup that the step removes, nil for none.
 	sweep *sweepChunk
 	// command is the sequence of the command that ends with this step, 0 for none.

@@ -12,13 +12,14 @@ const (
 	Stored    = "stored"    // the log has the events on disk, the client has no answer
 	Fetched   = "fetched"   // the projector has read a fact
 	Folded    = "folded"    // a batch is folded, nothing is written
+	Fired     = "fired"     // what fires is inserted, what counts for it is not
 	Payloads  = "payloads"  // payloads are inserted, records are not
 	Inserted  = "inserted"  // records and checkpoint are inserted, the projector does not know it
 	Confirmed = "confirmed" // only the projector knows that they are inserted
 )
 
 // Points are all moments.
-var Points = []string{Accepted, Stored, Fetched, Folded, Payloads, Inserted, Confirmed}
+var Points = []string{Accepted, Stored, Fetched, Folded, Fired, Payloads, Inserted, Confirmed}
 
 // Variable is the environment variable that names a moment: "folded@3" kills the
 // process when it reaches the moment for the third time.

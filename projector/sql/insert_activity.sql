@@ -1,0 +1,1 @@
+INSERT INTO activity (book, signature, counting, project, minute, count, seen, last, sequence)
