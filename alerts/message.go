@@ -31,6 +31,10 @@ const MaxItems = 10
 // markup, mentions or links.
 type Item struct {
 	Cause Cause
+	// Events are those of the project in the period of a spike, Usual is their median, and
+	// Minutes how long the period is. Of a quiet project Minutes is for how long it is
+	// quiet; it has no record and no event, and Event is when that was seen.
+	Events, Usual, Minutes uint64
 	// Event is the time at which the event was received.
 	Event time.Time
 	// Book, Signature and Count are those of the record; Count is of then.
@@ -46,6 +50,6 @@ type Item struct {
 	FirstSeen       time.Time
 	// EventID is that of the event.
 	EventID string
-	// Link leads to the record on the page, MuteLink to the page that asks whether to mute it.
+	// Link leads to the record on the page, or to the quiet project, MuteLink to the page that asks whether to mute it.
 	Link, MuteLink string
 }

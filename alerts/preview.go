@@ -18,10 +18,12 @@ type Past struct {
 
 // Rehearse decides what the rule would have fired over events of before, in the order of the
 // log, that it is about; texts were searched already. It is the decision of the projector,
-// but nobody knows any more what was resolved then, so that nothing regresses. Firings of
+// but nobody knows any more what was resolved then, so that nothing regresses, and what is
+// about projects needs other events. Firings of
 // records that are muted, hidden or gone are still in it.
 func Rehearse(rule Rule, events func(show func(*Past)) error) (fired []Firing, err error) {
 	rule.Enabled, rule.Search = true, ""
+	rule.When.Spike, rule.When.Quiet = nil, nil
 	decider, clock := NewDecider(Set{rule}), int64(0)
 	err = events(func(e *Past) {
 		clock = max(clock, e.Received)

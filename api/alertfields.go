@@ -26,6 +26,10 @@ func readAlert(field string, sent json.RawMessage, to any) (known bool, err erro
 		return true, pointed(to, field, sent)
 	case **alerts.Frequency:
 		return true, pointed(to, field, sent)
+	case **alerts.Spike:
+		return true, pointed(to, field, sent)
+	case **alerts.Quiet:
+		return true, pointed(to, field, sent)
 	}
 	return false, nil
 }

@@ -63,9 +63,11 @@ func (s *service) listRules(c *call) (answer, error) {
 	return reply(mapped(all, ruleOf), err)
 }
 
-// ruleOf is a rule in answers. One of an older version names no list of records.
+// ruleOf is a rule in answers. One of an older version names no list of records. Counting is
+// not shown.
 func ruleOf(r *alerts.Rule) alerts.Rule {
 	shown := *r
+	shown.Counting = ""
 	shown.Signatures = orEmpty(shown.Signatures)
 	return shown
 }

@@ -54,6 +54,12 @@ func (s *service) previewRule(c *call, body alerts.RulePatch) (answer, error) {
 	if rule.When.Regressed {
 		shown.NotCounted = append(shown.NotCounted, alerts.CauseRegressed)
 	}
+	if rule.When.Spike != nil {
+		shown.NotCounted = append(shown.NotCounted, alerts.CauseSpike)
+	}
+	if rule.When.Quiet != nil {
+		shown.NotCounted = append(shown.NotCounted, alerts.CauseQuiet)
+	}
 	for i := range p.Latest {
 		f := &p.Latest[i]
 		record := p.Records[f.Record]

@@ -19,8 +19,9 @@ var lists = map[string]string{
 const sealedMember = "sealed"
 
 // hiddenMembers are those of a thing that no entry shows, because the trail is never cut.
-// On the log url and secret are sealed; the trail does not rely on that.
-var hiddenMembers = []string{sealedMember, "url", "secret"}
+// On the log url and secret are sealed; the trail does not rely on that. What a rule counts
+// under is made by the service, and means nothing to people.
+var hiddenMembers = []string{sealedMember, "url", "secret", "counting"}
 
 // thing is one of a list.
 type thing map[string]json.RawMessage

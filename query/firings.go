@@ -40,7 +40,8 @@ func (r *Reader) firings(ctx context.Context, after errata.Position, limit int) 
 			signature, cause string
 			id, position     uint64
 		)
-		if err := row.Scan(&book, &signature, &id, &position, &f.Rule, &cause, &f.Clock, &f.Project, &f.Count, &f.Environment, &f.Release, &level); err != nil {
+		if err := row.Scan(&book, &signature, &id, &position, &f.Rule, &cause, &f.Clock, &f.Project, &f.Count, &f.Environment, &f.Release, &level,
+			&f.Events, &f.Usual, &f.Minutes); err != nil {
 			return fmt.Errorf("read a firing: %w", err)
 		}
 		f.Record = errata.RecordKey{Book: errata.Book(book), Signature: errata.Signature([]byte(signature))}
@@ -55,9 +56,11 @@ func (r *Reader) firings(ctx context.Context, after errata.Position, limit int) 
 // without links. When the record is gone, an item has only what its firing has. Errors:
 // store_unavailable.
 func (r *Reader) Items(ctx context.Context, firings []alerts.Firing) ([]alerts.Item, error) {
-	keys := make([]errata.RecordKey, len(firings))
+	var keys []errata.RecordKey
 	for i := range firings {
-		keys[i] = firings[i].Record
+		if firings[i].Cause != alerts.CauseQuiet { // it has no record
+			keys = append(keys, firings[i].Record)
+		}
 	}
 	live, err := r.Live(ctx, keys)
 	if err != nil {
@@ -76,12 +79,9 @@ func (r *Reader) Items(ctx context.Context, firings []alerts.Firing) ([]alerts.I
 	items := make([]alerts.Item, len(firings))
 	for i := range firings {
 		f := &firings[i]
-		items[i] = alerts.Item{
-			Cause: f.Cause, Event: time.UnixMilli(f.Clock).UTC(), Book: f.Record.Book.String(), Signature: f.Record.Signature.String(),
-			Count: f.Count, Project: strconv.FormatUint(f.Project, 10), Environment: f.Environment, Release: f.Release, Level: f.Level.String(),
-		}
+		items[i] = itemOf(f)
 		record, there := live[f.Record]
-		if !there || record.ID != f.ID {
+		if f.Cause == alerts.CauseQuiet || !there || record.ID != f.ID {
 			continue
 		}
 		items[i].Class, items[i].Text, items[i].File, items[i].Line = record.Class, record.Message, record.File, record.Line
@@ -95,4 +95,16 @@ func (r *Reader) Items(ctx context.Context, firings []alerts.Firing) ([]alerts.I
 		}
 	}
 	return items, nil
+}
+
+// itemOf is what a firing has by itself.
+func itemOf(f *alerts.Firing) alerts.Item {
+	item := alerts.Item{
+		Cause: f.Cause, Event: time.UnixMilli(f.Clock).UTC(), Project: strconv.FormatUint(f.Project, 10), Events: f.Events, Usual: f.Usual, Minutes: f.Minutes,
+	}
+	if f.Cause != alerts.CauseQuiet {
+		item.Book, item.Signature, item.Count = f.Record.Book.String(), f.Record.Signature.String(), f.Count
+		item.Environment, item.Release, item.Level = f.Environment, f.Release, f.Level.String()
+	}
+	return item
 }

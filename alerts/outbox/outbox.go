@@ -255,6 +255,10 @@ func (o *Outbox) message(ctx context.Context, rule *alerts.Rule, fired []alerts.
 	}
 	for i := range items {
 		items[i].Project = o.cfg.Slug(fired[i].Project)
+		if fired[i].Cause == alerts.CauseQuiet {
+			items[i].Link = pagelink.Project(o.cfg.Page(), items[i].Project)
+			continue
+		}
 		items[i].Link = pagelink.Record(o.cfg.Page(), fired[i].Record.Book, items[i].Signature, "")
 		items[i].MuteLink = pagelink.Mute(o.cfg.Page(), fired[i].Record.Book, items[i].Signature)
 	}
@@ -297,7 +301,11 @@ func subjectOf(m *alerts.Message) string {
 		return fmt.Sprintf("%d firings", m.Fired)
 	}
 	one := &m.Items[0]
-	text := string(one.Cause) + ": " + cmp.Or(one.Class, one.Text)
+	about := cmp.Or(one.Class, one.Text)
+	if one.Cause.OfProject() {
+		about = one.Project
+	}
+	text := string(one.Cause) + ": " + about
 	return strings.ToValidUTF8(text[:min(len(text), maxSubject)], "")
 }
 

@@ -68,6 +68,20 @@ func sample() alerts.Item {
 	}
 }
 
+// spiked is an error with which a project has a spike.
+func spiked(item alerts.Item) alerts.Item {
+	item.Cause, item.Events, item.Usual, item.Minutes = alerts.CauseSpike, 120, 12, 60
+	return item
+}
+
+// quiet is a project that sends nothing.
+func quiet() alerts.Item {
+	return alerts.Item{
+		Cause: alerts.CauseQuiet, Event: time.Date(2026, 3, 14, 9, 26, 0, 0, time.UTC), Project: "shop", Minutes: 90,
+		Link: "https://errata.example.com/?project=shop",
+	}
+}
+
 func messageOf(items ...alerts.Item) alerts.Message {
 	return alerts.Message{
 		ID: "msg_01", RuleID: "r1", RuleName: "checkout", At: time.Date(2026, 3, 14, 9, 27, 0, 0, time.UTC), Fired: uint64(len(items)), Items: items,
@@ -81,6 +95,13 @@ func many() alerts.Message {
 	for i := range alerts.MaxItems {
 		item := sample()
 		item.Cause = []alerts.Cause{alerts.CauseNew, alerts.CauseRegressed, alerts.CauseReached, alerts.CauseFrequency}[i%4]
+		switch i {
+		case 4:
+			item = spiked(item)
+		case 5:
+			items = append(items, quiet())
+			continue
+		}
 		item.Count, item.Text, item.Line = uint64(i*i+1), fmt.Sprintf("Stock of article %d is negative", i), uint32(10+i)
 		items = append(items, item)
 	}

@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,11 +21,15 @@ func TestNothingIsInterpreted(t *testing.T) {
 	for _, channel := range channels {
 		t.Run(string(channel.Kind), func(t *testing.T) {
 			for i, item := range events {
-				m := messageOf(item)
-				m.RuleName = item.Class
-				checkAll(t, mustRender(t, channel, m), m)
+				still := item // nothing of it but the project is shown
+				still.Cause, still.Minutes = alerts.CauseQuiet, 90
+				for _, one := range []alerts.Item{item, spiked(item), still} {
+					m := messageOf(one)
+					m.RuleName = item.Class
+					checkAll(t, mustRender(t, channel, m), m)
+				}
 				if to := min(i+alerts.MaxItems, len(events)); i%alerts.MaxItems == 0 {
-					list := messageOf(events[i:to]...)
+					list := messageOf(slices.Concat([]alerts.Item{spiked(item), still}, events[i:to-2])...)
 					list.Fired += 37
 					checkAll(t, mustRender(t, channel, list), list)
 				}
@@ -61,7 +66,7 @@ func TestOrdinaryTextsAreKept(t *testing.T) {
 	}
 }
 
-var causes = []alerts.Cause{alerts.CauseNew, alerts.CauseRegressed, alerts.CauseReached, alerts.CauseFrequency}
+var causes = []alerts.Cause{alerts.CauseNew, alerts.CauseRegressed, alerts.CauseReached, alerts.CauseFrequency, alerts.CauseSpike, alerts.CauseQuiet}
 
 // words draws ordinary and hostile texts of any length and any bytes.
 func words() *rapid.Generator[string] {
@@ -83,7 +88,7 @@ func items() *rapid.Generator[alerts.Item] {
 			Cause: rapid.SampledFrom(causes).Draw(t, "cause"), Event: at, Book: text("book"), Signature: text("signature"), Count: rapid.Uint64().Draw(t, "count"),
 			Users: rapid.Uint64().Draw(t, "users"), Project: text("project"), Environment: text("environment"), Release: text("release"), Level: text("level"),
 			Class: text("class"), Text: text("text"), File: text("file"), Line: rapid.Uint32().Draw(t, "line"), FirstSeen: at, EventID: text("event id"),
-			Link: link, MuteLink: link + "/mute",
+			Link: link, MuteLink: link + "/mute", Events: rapid.Uint64().Draw(t, "events"), Usual: rapid.Uint64().Draw(t, "usual"), Minutes: rapid.Uint64().Draw(t, "minutes"),
 		}
 	})
 }

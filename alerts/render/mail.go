@@ -69,7 +69,9 @@ func mailText(v *view) string {
 	default:
 		for _, e := range v.entries {
 			put("- ", e.headline, ": ", plain(e.what()))
-			put("  ", plain(e.asideLine()))
+			if aside := e.asideLine(); aside != "" {
+				put("  ", plain(aside))
+			}
 			if e.open != "" {
 				put("  ", e.open)
 			}

@@ -59,7 +59,9 @@ func TestGolden(t *testing.T) {
 	trial := messageOf()
 	trial.Test = true
 	for _, channel := range channels {
-		for name, m := range map[string]alerts.Message{"one": messageOf(sample()), "many": many(), "test": trial} {
+		for name, m := range map[string]alerts.Message{
+			"one": messageOf(sample()), "many": many(), "test": trial, "spike": messageOf(spiked(sample())), "quiet": messageOf(quiet()),
+		} {
 			t.Run(string(channel.Kind)+"-"+name, func(t *testing.T) {
 				r := mustRender(t, channel, m)
 				checkAll(t, r, m)

@@ -64,7 +64,7 @@ func slackOf(v view) slackMessage {
 		for _, e := range v.entries {
 			where, count := e.aside()
 			section(e.headline + ": " + e.what())
-			add(slackContext(joined(" · ", where, count), named{"Open the record", e.open}))
+			add(slackContext(joined(" · ", where, count), named{e.openName, e.open}))
 		}
 		if rest := v.rest(); rest != "" {
 			section(rest)

@@ -78,10 +78,13 @@ func teamsOf(v view) teamsMessage {
 			where, count := e.aside()
 			head := teamsRun{Text: e.headline, Weight: "Bolder"}
 			if e.open != "" {
-				head.SelectAction = &teamsAction{"Action.OpenUrl", "Open the record", e.open}
+				head.SelectAction = &teamsAction{"Action.OpenUrl", e.openName, e.open}
 			}
-			add(head, teamsRun{Text: ": " + plain(e.what()), FontType: "Monospace"},
-				teamsRun{Text: " " + plain(joined(" · ", where, count)), IsSubtle: true})
+			runs := []teamsRun{head, {Text: ": " + plain(e.what()), FontType: "Monospace"}}
+			if aside := joined(" · ", where, count); aside != "" {
+				runs = append(runs, teamsRun{Text: " " + plain(aside), IsSubtle: true})
+			}
+			add(runs...)
 		}
 		if rest := v.rest(); rest != "" {
 			add(teamsRun{Text: rest})

@@ -138,7 +138,7 @@ func (t *telegramText) list(v view) {
 			t.add("", " in ", "")
 			t.add("code", where, "")
 		}
-		t.add("", " · "+count, "")
+		t.add("", prefixed(" · ", count), "")
 	}
 	t.add("", prefixed("\n", v.rest()), "")
 }

@@ -13,6 +13,8 @@ const (
 	maxClass = 120
 	maxPlace = 120
 	maxName  = 100
+	// maxMinutes is a year, longer than any project is quiet.
+	maxMinutes = 366 * 24 * 60
 	// maxFile is how much of a path is looked at for its end.
 	maxFile = 400
 )
@@ -36,9 +38,11 @@ type entry struct {
 	headline    string
 	class, text string
 	facts       []fact
-	// open and mute are links.
-	open, mute string
-	level      string
+	// open and mute are links; openName says where open leads.
+	open, mute, openName string
+	level                string
+	// tally is ours: how many events, for a list.
+	tally string
 }
 
 // fact is a line of an entry. Its name is ours, and of some its value: numbers and times.
@@ -109,6 +113,10 @@ func headline(item *alerts.Item) string {
 		return "Error reached " + events(item.Count) + place
 	case alerts.CauseFrequency:
 		return "Frequent error" + place
+	case alerts.CauseSpike:
+		return "Spike of errors" + place
+	case alerts.CauseQuiet:
+		return "No errors for " + minutes(item.Minutes) + place
 	}
 	return "Error" + place
 }
@@ -120,10 +128,34 @@ func events(n uint64) string {
 	return strconv.FormatUint(n, 10) + " events"
 }
 
+func minutes(n uint64) string {
+	if n == 1 {
+		return "1 minute"
+	}
+	return strconv.FormatUint(n, 10) + " minutes"
+}
+
+// spike says how many events the period has, and how many it usually has.
+func spike(item *alerts.Item) string {
+	return events(item.Events) + " in " + minutes(item.Minutes) + ", usually " + strconv.FormatUint(item.Usual, 10)
+}
+
+// quietEntry is that of a project that sends nothing, all in our words.
+func quietEntry(item *alerts.Item) entry {
+	last := clock(item.Event.Add(-time.Duration(min(item.Minutes, maxMinutes)) * time.Minute))
+	return entry{
+		headline: headline(item), text: "The project has sent nothing since " + last,
+		open: link(item.Link), openName: "Open the project", facts: []fact{{"Last event", last, true}},
+	}
+}
+
 func entryOf(item *alerts.Item, s size) entry {
+	if item.Cause == alerts.CauseQuiet {
+		return quietEntry(item)
+	}
 	e := entry{
 		headline: headline(item), class: line(item.Class, min(maxClass, s.text)), text: line(item.Text, s.text),
-		open: link(item.Link), mute: link(item.MuteLink), level: line(item.Level, 20),
+		open: link(item.Link), openName: "Open the record", mute: link(item.MuteLink), level: line(item.Level, 20), tally: events(item.Count),
 	}
 	if e.class == "" && e.text == "" {
 		e.text = "no message"
@@ -133,6 +165,10 @@ func entryOf(item *alerts.Item, s size) entry {
 		if value != "" {
 			e.facts = append(e.facts, fact{name, value, ours})
 		}
+	}
+	if item.Cause == alerts.CauseSpike {
+		e.tally = spike(item)
+		add("In the project", e.tally, true)
 	}
 	add("Where", place(item, short), false)
 	add("Events", strconv.FormatUint(item.Count, 10), true)
@@ -175,17 +211,11 @@ func (e *entry) what() string {
 // aside is the place and the number of events, for a list.
 func (e *entry) aside() (where, count string) {
 	for _, f := range e.facts {
-		switch f.name {
-		case "Where":
+		if f.name == "Where" {
 			where = f.value
-		case "Events":
-			count = f.value
 		}
 	}
-	if count == "1" {
-		return where, "1 event"
-	}
-	return where, count + " events"
+	return where, e.tally
 }
 
 // summary is the title with the bare words of the only error, for places that show one
@@ -244,7 +274,7 @@ func (v *view) links() (all []named) {
 		}
 	}
 	if only := v.one(); only != nil {
-		add("Open the record", only.open)
+		add(only.openName, only.open)
 		add("Mute it", only.mute)
 	}
 	add("Open the rule", v.ruleLink)

@@ -36,12 +36,25 @@ type eventRule struct {
 }
 
 type eventItem struct {
-	Cause      alerts.Cause    `json:"cause"`
-	Project    string          `json:"project"`
-	Record     eventRecord     `json:"record"`
-	Occurrence eventOccurrence `json:"occurrence"`
-	Link       string          `json:"link"`
-	MuteLink   string          `json:"mute_link"`
+	Cause   alerts.Cause `json:"cause"`
+	Project string       `json:"project"`
+	// Spike, Quiet, and for a quiet project Record and Occurrence are nil for none.
+	Spike      *eventSpike      `json:"spike,omitempty"`
+	Quiet      *eventQuiet      `json:"quiet,omitempty"`
+	Record     *eventRecord     `json:"record,omitempty"`
+	Occurrence *eventOccurrence `json:"occurrence,omitempty"`
+	Link       string           `json:"link"`
+	MuteLink   string           `json:"mute_link"`
+}
+
+type eventSpike struct {
+	Events  uint64 `json:"events"`
+	Usual   uint64 `json:"usual"`
+	Minutes uint64 `json:"minutes"`
+}
+
+type eventQuiet struct {
+	Minutes uint64 `json:"minutes"`
 }
 
 type eventRecord struct {
@@ -89,7 +102,7 @@ func eventOf(m alerts.Message, s size) event {
 		Fired: max(m.Fired, uint64(len(m.Items))), Items: []eventItem{},
 	}}
 	if !m.Test {
-		e.Type = "error." + string(m.Items[0].Cause)
+		e.Type = typeOf(m.Items[0].Cause)
 	}
 	for _, item := range m.Items[:min(len(m.Items), s.items)] {
 		e.Data.Items = append(e.Data.Items, eventItemOf(&item, s.text))
@@ -98,17 +111,32 @@ func eventOf(m alerts.Message, s size) event {
 }
 
 func eventItemOf(item *alerts.Item, most int) eventItem {
-	short := min(maxPlace, most)
-	return eventItem{
-		Cause: item.Cause, Project: slug(item.Project), Link: link(item.Link), MuteLink: link(item.MuteLink),
-		Record: eventRecord{
-			Book: line(item.Book, short), Signature: line(item.Signature, short), Count: item.Count, Users: item.Users,
-			Level: line(item.Level, short), Class: line(item.Class, short), Message: lines(item.Text, most),
-			File: ending(line(item.File, maxFile), short), Line: item.Line, FirstSeen: errata.Instant(item.FirstSeen),
-		},
-		Occurrence: eventOccurrence{
-			EventID: line(item.EventID, short), Received: errata.Instant(item.Event),
-			Environment: line(item.Environment, short), Release: line(item.Release, short),
-		},
+	e := eventItem{Cause: item.Cause, Project: slug(item.Project), Link: link(item.Link)}
+	switch item.Cause {
+	case alerts.CauseQuiet:
+		e.Quiet = &eventQuiet{item.Minutes}
+		return e
+	case alerts.CauseSpike:
+		e.Spike = &eventSpike{item.Events, item.Usual, item.Minutes}
 	}
+	short := min(maxPlace, most)
+	e.MuteLink = link(item.MuteLink)
+	e.Record = &eventRecord{
+		Book: line(item.Book, short), Signature: line(item.Signature, short), Count: item.Count, Users: item.Users,
+		Level: line(item.Level, short), Class: line(item.Class, short), Message: lines(item.Text, most),
+		File: ending(line(item.File, maxFile), short), Line: item.Line, FirstSeen: errata.Instant(item.FirstSeen),
+	}
+	e.Occurrence = &eventOccurrence{
+		EventID: line(item.EventID, short), Received: errata.Instant(item.Event),
+		Environment: line(item.Environment, short), Release: line(item.Release, short),
+	}
+	return e
+}
+
+// typeOf is the type of a message that begins with such a firing.
+func typeOf(cause alerts.Cause) string {
+	if cause == alerts.CauseQuiet {
+		return "project.quiet"
+	}
+	return "error." + string(cause)
 }

@@ -101,12 +101,18 @@ func (s *Service) writeRule(ctx context.Context, present func(alerts.Set) (alert
 		return rule, err
 	}
 	_, err = s.facts.UpdateAlertRules(ctx, func(all alerts.Set) (alerts.Set, error) {
-		if rule, err = present(all); err != nil {
+		before, err := present(all)
+		if err != nil {
 			return nil, err
 		}
-		if rule, err = patch.Apply(rule, channels); err != nil {
+		if rule, err = patch.Apply(before, channels); err != nil {
 			return nil, err
 		}
+		counting, err := s.newID("counting")
+		if err != nil {
+			return nil, err
+		}
+		rule = rule.Recount(&before, counting)
 		next := all.With(rule)
 		return next, errors.Join(alerts.TooMany(len(next), 0), fits(next))
 	})

@@ -134,7 +134,7 @@ func printRules(w io.Writer, width int, all []apiRule) error {
 // service are left to --json.
 func (r apiRule) when() string {
 	var names []string
-	for _, name := range []string{"new", "regressed", "reached", "frequency"} {
+	for _, name := range []string{"new", "regressed", "reached", "frequency", "spike", "quiet"} {
 		if _, set := r.When[name]; set {
 			names = append(names, name)
 		}

@@ -27,6 +27,9 @@ func Mute(page string, book errata.Book, signature string) string {
 	return Record(page, book, signature, "") + "&ask=mute"
 }
 
+// Project leads to the list of errors of a project.
+func Project(page, slug string) string { return to(page, "project="+url.QueryEscape(slug)) }
+
 // Rule leads to a rule of alerts, with "" to all of them.
 func Rule(page, rule string) string {
 	at := "view=settings&tab=alerts"
