@@ -21,8 +21,8 @@ type Rule struct {
 	// either case; "" for any.
 	Search string `json:"search"`
 	When   When   `json:"when"`
-	// ThrottleMinutes is how long the rule says nothing more about a record that it has
-	// fired for, 0 for no pause.
+	// ThrottleMinutes is how long the rule says nothing more about a record, or a project,
+	// that it has fired for, 0 for no pause.
 	ThrottleMinutes int `json:"throttle_minutes"`
 	// To are the ids of channels.
 	To []string `json:"to"`

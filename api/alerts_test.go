@@ -172,12 +172,7 @@ func TestAlertBodiesAreChecked(t *testing.T) {
 	to := b.channel(t, admin, `{"name":"On call","kind":"email","addresses":["oncall@example.com"]}`)
 	hook := b.channel(t, admin, `{"name":"Hook","kind":"webhook","url":"https://example.com/hook"}`)
 	rule := func(members string) string { return `{"name":"x","to":["` + to + `"],` + members + `}` }
-	for _, c := range []struct {
-		path, body string
-		status     int
-		code       string
-		field      string
-	}{
+	for _, c := range []alertRefusal{
 		{rulesPath, ``, 422, "invalid_name", "name"},
 		{rulesPath, `{"name":7}`, 400, "invalid_body", "name"},
 		{rulesPath, rule(`"when":{}`), 422, "invalid_alert", "when"},
@@ -209,17 +204,7 @@ func TestAlertBodiesAreChecked(t *testing.T) {
 		{channelsPath + "/" + hook, `{"kind":"slack"}`, 422, "invalid_alert", "kind"},
 		{channelsPath + "/channel-gone", `{}`, 404, "not_found", ""},
 	} {
-		method := "POST"
-		if c.path != rulesPath && c.path != channelsPath {
-			method = "PATCH"
-		}
-		w := b.do(request{method: method, target: c.path, key: admin, body: c.body, headers: []string{"Content-Type: application/json"}})
-		var refused struct {
-			Error struct{ Details struct{ Field string } }
-		}
-		if err := json.Unmarshal(w.Body.Bytes(), &refused); w.Code != c.status || code(t, w) != c.code || c.field != "" && (err != nil || refused.Error.Details.Field != c.field) {
-			t.Errorf("%s %s %s: %d %s, want %d %s about %s", method, c.path, c.body, w.Code, w.Body, c.status, c.code, c.field)
-		}
+		c.check(t, b, admin)
 	}
 	if rules, channels := b.alerts.Alerts(); len(rules) != 0 || len(channels) != 2 {
 		t.Errorf("after refusals: %+v %+v", rules, channels)

@@ -40,10 +40,10 @@ func TestPreviewOfARule(t *testing.T) {
 			Project                           uint64 `json:"project_id"`
 		}
 	}
-	if status, code := b.askAlerts(t, admin, "POST", target, `{"when":{"new":true,"regressed":1},"search":" order ","levels":["fatal"]}`, &got); status != 200 {
+	if status, code := b.askAlerts(t, admin, "POST", target, `{"when":{"new":true,"regressed":1,"spike":{"factor":2,"minutes":5},"quiet":{"minutes":5}},"search":" order ","levels":["fatal"]}`, &got); status != 200 {
 		t.Fatal(status, code)
 	}
-	if got.Fired != 3 || got.Messages != 2 || !slices.Equal(got.Days, []uint64{0, 1, 2, 0, 0, 0, 0}) || !slices.Equal(got.NotCounted, []string{"regressed"}) {
+	if got.Fired != 3 || got.Messages != 2 || !slices.Equal(got.Days, []uint64{0, 1, 2, 0, 0, 0, 0}) || !slices.Equal(got.NotCounted, []string{"regressed", "spike", "quiet"}) {
 		t.Errorf("answered %+v", got)
 	}
 	if len(got.Latest) != 1 || got.Latest[0].Type != "database" || got.Latest[0].Class != "PDOException" || got.Latest[0].Message != "gone" ||

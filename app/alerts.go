@@ -8,6 +8,7 @@ import (
 	"github.com/errata-log/errata/alerts/outbox"
 	"github.com/errata-log/errata/alerts/post"
 	"github.com/errata-log/errata/alerts/service"
+	"github.com/errata-log/errata/alerts/ticker"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/signin/smtp"
@@ -29,6 +30,9 @@ func (a *App) openAlerts(ctx context.Context) (err error) {
 	if mail != nil {
 		cfg.Mail = mail
 	}
+	if a.ticker, err = ticker.New(ticker.Config{Log: a.stream(), Alerts: a.settings.Alerts, Now: o.Now, Logger: a.logger}); err != nil {
+		return err
+	}
 	sender, err := post.New(cfg)
 	if err != nil {
 		return err
@@ -43,10 +47,15 @@ func (a *App) openAlerts(ctx context.Context) (err error) {
 	return err
 }
 
-// startAlerts begins to send messages once the records are up. Their links need the address
-// of the service.
+// startAlerts begins to send messages, and to say how late it is, once the records are up.
+// Links in messages need the address of the service.
 func (a *App) startAlerts(context.Context) error {
-	a.records.WhenUp(a.outbox.Start)
-	a.cleanups.Add("alerts", func(ctx context.Context) error { return cmp.Or(a.records.Stop(ctx), a.outbox.Stop(ctx)) })
+	a.records.WhenUp(func() {
+		a.outbox.Start()
+		a.ticker.Start()
+	})
+	a.cleanups.Add("alerts", func(ctx context.Context) error {
+		return cmp.Or(a.records.Stop(ctx), errors.Join(a.ticker.Stop(ctx), a.outbox.Stop(ctx)))
+	})
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/errata-log/errata/access"
 	"github.com/errata-log/errata/alerts/outbox"
 	alertservice "github.com/errata-log/errata/alerts/service"
+	"github.com/errata-log/errata/alerts/ticker"
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/api/kept"
 	"github.com/errata-log/errata/audit"
@@ -88,6 +89,7 @@ type App struct {
 	feed      *feed.Feed
 	alerts    *alertservice.Service
 	outbox    *outbox.Outbox
+	ticker    *ticker.Ticker
 	telemetry *otlp.Handler
 	// servers are one for Listen, and one for OTLPListen if it is set.
 	servers api.Servers

@@ -15,6 +15,7 @@ func TestAlertTables(t *testing.T) {
 	rules := []apiRule{
 		{ID: "rule-k5qx2z7m4n6a3b2c", Name: "New in production", Enabled: true, When: map[string]json.RawMessage{"regressed": nil, "new": nil}, To: []string{"a", "b"}},
 		{ID: "rule-a5qx2z7m4n6a3b2c", Name: "Flood", When: map[string]json.RawMessage{"frequency": nil}, To: []string{"a"}},
+		{ID: "rule-b5qx2z7m4n6a3b2c", Name: "Projects", Enabled: true, When: map[string]json.RawMessage{"spike": nil, "quiet": nil}, To: []string{"a"}},
 	}
 	channels := []apiChannel{
 		{ID: "channel-a2b3c4d5e6f7g2h3", Name: "On call", Kind: "email", Enabled: true, Addresses: []string{"oncall@example.com", "lead@example.com"}},

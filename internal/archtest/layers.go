@@ -35,6 +35,7 @@ var Layers = withShared([]Layer{
 	{Dir: "alerts/render", Is: "a message in the form of each kind of channel; no I/O", May: []string{".", "alerts"}},
 	{Dir: "alerts/service", Is: "rules and channels for the API; seals the secrets of channels", May: []string{".", "alerts", "internal/secretfile"}},
 	{Dir: "alerts/outbox", Is: "from firings to messages, each of them sent until it arrives", May: []string{".", "alerts", "alerts/post", "alerts/render", "internal/bucket", "internal/pagelink"}},
+	{Dir: "alerts/ticker", Is: "says on the log how late it is, for rules that look for quiet projects", May: []string{".", "alerts", "eventlog"}},
 	{Dir: "alerts/post", Is: "sends what is rendered, over HTTP and SMTP", May: []string{".", "alerts", "alerts/render", "signin/smtp"}},
 	{Dir: "agents", Is: "tools for AI agents (MCP), each of which is a request to the API", May: []string{".", "internal/pagelink", "ingest", "ingest/scrub", "signature"}},
 	{Dir: "api/...", Is: "Gin: the route table, binding, answers; `kept` has the answers to requests with an Idempotency-Key, `openapi` the document", May: []string{".", "agents", "alerts", "alerts/outbox", "signin", "signin/challenge", "access", "api/...", "internal/httpstatus", "logcare", "ops", "origin", "projects", "query", "feed", "audit", "ingest/natsin", "internal/nearest"}},
