@@ -48,6 +48,13 @@ type received struct {
 	rule  string
 	fired uint64
 	times int
+	items []shown
+}
+
+// shown is what a test looks at of an item.
+type shown struct {
+	Cause, Project, Link string
+	MuteLink             string `json:"mute_link"`
 }
 
 func newWorld(t *testing.T) *world {
@@ -144,6 +151,7 @@ func (w *world) Send(_ context.Context, r render.Request) post.Outcome {
 		Data struct {
 			Rule  struct{ ID string }
 			Fired uint64
+			Items []shown
 		}
 	}
 	if err := json.Unmarshal(r.Body, &body); err != nil {
@@ -163,7 +171,7 @@ func (w *world) Send(_ context.Context, r render.Request) post.Outcome {
 	}
 	one := w.got[channel][r.ID]
 	if one == nil {
-		one = &received{body.Data.Rule.ID, body.Data.Fired, 0}
+		one = &received{body.Data.Rule.ID, body.Data.Fired, 0, body.Data.Items}
 		w.got[channel][r.ID] = one
 	}
 	if one.times++; one.rule != body.Data.Rule.ID || one.fired != body.Data.Fired {
