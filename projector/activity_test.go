@@ -198,3 +198,78 @@ func TestARuleKnowsThePast(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// stopped is a ledger of projects 1 and 2 with rules for quiet ones, folded, whose projector
+// is stopped.
+func stopped(t *testing.T, rules alerts.Set) *activityHistory {
+	t.Helper()
+	l := newLedger(t)
+	h := &activityHistory{firingHistory: firingHistory{ledger: l, random: rand.New(rand.NewPCG(1, 2)), clock: time.Now().UTC().Add(-2 * 24 * time.Hour).Truncate(time.Minute)}}
+	if err := l.ClickHouse.Exec(t.Context(), "SYSTEM STOP MERGES records"); err != nil {
+		t.Fatal(err)
+	}
+	_, h.stop = l.start()
+	l.setRules(rules)
+	h.append(h.event(0), h.event(1))
+	h.barrier()
+	h.stop()
+	return h
+}
+
+// fold folds all that is on the log, and checks which projects were found quiet.
+func (h *activityHistory) fold(what string, want ...string) {
+	h.t.Helper()
+	_, stop := h.start()
+	h.barrier()
+	stop()
+	got := []string{}
+	for _, f := range h.firings() {
+		got = append(got, fmt.Sprint(f.Rule, " ", f.Project, " ", f.Minutes))
+	}
+	if diff := cmp.Diff(append([]string{}, want...), got); diff != "" {
+		h.t.Errorf("%s (-want +got)\n%s", what, diff)
+	}
+}
+
+// A tick sees the events before it, and the rules of its place.
+func TestTicksHaveAPlace(t *testing.T) {
+	h := stopped(t, projectRules(false)[2:3])
+	h.clock = h.clock.Add(100 * time.Minute)
+	h.tick()
+	h.clock = h.clock.Add(time.Minute)
+	h.append(h.event(0), h.event(1))
+	h.fold("events behind the tick", "quiet 1 100", "quiet 2 100")
+	h.clock = h.clock.Add(100 * time.Minute)
+	h.tick()
+	h.setRules(nil)
+	h.append(h.event(0))
+	h.fold("rules behind the tick", "quiet 1 100", "quiet 2 100", "quiet 1 100", "quiet 2 100")
+}
+
+// A projector whose records are older than what was counted tells nobody again.
+func TestQuietIsToldOnce(t *testing.T) {
+	h := stopped(t, projectRules(false)[2:3])
+	before := h.checkpoint(must(t, h.config()))
+	h.clock = h.clock.Add(100 * time.Minute)
+	h.tick()
+	h.append(h.event(1))
+	h.fold("a tick", "quiet 1 100", "quiet 2 100")
+	p := must(t, h.config())
+	for h.checkpoint(p).Sequence > before.Sequence {
+		if _, err := p.Rewind(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.clock = h.clock.Add(10 * time.Minute)
+	h.tick()
+	h.fold("another tick", "quiet 1 100", "quiet 2 100")
+}
+
+func must(t *testing.T, cfg projector.Config) *projector.Projector {
+	t.Helper()
+	p, err := projector.New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
