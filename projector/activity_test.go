@@ -239,9 +239,13 @@ func TestTicksHaveAPlace(t *testing.T) {
 	h.clock = h.clock.Add(time.Minute)
 	h.append(h.event(0), h.event(1))
 	h.fold("events behind the tick", "quiet 1 100", "quiet 2 100")
+	// While this command is committed, what comes behind it gets into one batch.
+	if _, err := h.JetStream.Publish(t.Context(), h.log.Prefix+"cmd."+eventlog.CommandBarrier, []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
 	h.clock = h.clock.Add(100 * time.Minute)
 	h.tick()
-	h.setRules(nil)
+	h.setRules(alerts.Set{})
 	h.append(h.event(0))
 	h.fold("rules behind the tick", "quiet 1 100", "quiet 2 100", "quiet 1 100", "quiet 2 100")
 }
