@@ -50,6 +50,9 @@ func TestProjectsFireAsAFunctionOfTheLog(t *testing.T) {
 	h.end()
 	l.barrier()
 	h.stop()
+	if h.rival != nil {
+		h.rival()
+	}
 	grown, causes := l.firings(), map[string]int{}
 	for _, f := range grown {
 		causes[f.Rule+" "+f.Cause]++
@@ -73,6 +76,7 @@ func TestProjectsFireAsAFunctionOfTheLog(t *testing.T) {
 type activityHistory struct {
 	firingHistory
 	rewound int
+	rival   func() // stops a second projector, nil for none
 }
 
 // event is one of two projects.
@@ -97,24 +101,31 @@ func (h *activityHistory) tick() {
 
 func (h *activityHistory) step() {
 	some := h.signature(fmt.Sprint("problem ", h.random.IntN(4)))
-	switch h.random.IntN(14) {
+	switch h.random.IntN(15) {
 	case 0:
 		h.barrier()
 		h.stop()
 		p, stop := h.start()
 		h.stop = stop
-		if h.random.IntN(2) == 0 { // what was counted is ahead of the records then, as after a death between them
+		if h.rival == nil && h.random.IntN(2) == 0 { // what was counted is ahead of the records then, as after a death between them
 			if _, err := p.Rewind(h.t.Context(), ""); err == nil {
 				h.rewound++
 			} else if !errors.Is(err, projector.ErrCannotRewind) {
 				h.t.Fatal(err)
 			}
 		}
-	case 1:
-		h.command(eventlog.CommandStatus, eventlog.StatusMove{Signatures: some, Status: errata.Statuses[h.random.IntN(3)]})
+	case 1: // a second projector comes, or goes
+		if h.rival != nil {
+			h.rival()
+			h.rival = nil
+		} else {
+			_, h.rival = h.start()
+		}
 	case 2:
+		h.command(eventlog.CommandStatus, eventlog.StatusMove{Signatures: some, Status: errata.Statuses[h.random.IntN(3)]})
+	case 3:
 		h.command(eventlog.CommandDelete, eventlog.Signatures{Signatures: some})
-	case 3, 4:
+	case 4, 5:
 		h.clock = h.clock.Add(time.Duration(h.random.IntN(200)) * time.Minute)
 		h.tick()
 	default:

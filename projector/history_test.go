@@ -111,6 +111,14 @@ func (h *history) mention(e *errata.Event) {
 	}
 }
 
+// tick says how late it is, which changes no record.
+func (h *history) tick() {
+	h.t.Helper()
+	if err := eventlog.AppendTick(h.t.Context(), h.log, eventlog.Tick{Minute: h.now.Unix()/60 + int64(h.random.IntN(100))}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 func (h *history) someUser() string { return []string{"3", "u-77", "5"}[h.random.IntN(3)] }
 
 // someAddress is one of three, two of which begin alike.
@@ -341,8 +349,10 @@ func TestAnyHistory(t *testing.T) {
 	stopRival := func() {} // of a second projector on the same shard
 	for range *historySteps {
 		switch n := h.random.IntN(100); {
-		case n < 60:
+		case n < 58:
 			h.events()
+		case n < 60:
+			h.tick()
 		case n < 68:
 			h.delete()
 		case n < 78:

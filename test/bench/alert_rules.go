@@ -15,7 +15,7 @@ import (
 func busyRules(n int) (rules alerts.Set) {
 	for i := range n {
 		rule := alerts.NewRule(fmt.Sprint("rule-", i))
-		switch rule.Name = rule.ID; i % 5 {
+		switch rule.Name = rule.ID; i % 7 {
 		case 0:
 			rule.When.Reached = &alerts.Reached{Count: uint64(1_000_000_000 - i)}
 		case 1:
@@ -26,6 +26,10 @@ func busyRules(n int) (rules alerts.Set) {
 			rule.When.New, rule.When.Regressed, rule.Search = true, true, "no such text"
 		case 4:
 			rule.When.Regressed, rule.Levels = true, []string{"fatal"}
+		case 5:
+			rule.When.Spike = &alerts.Spike{Factor: 1000, Minutes: 60}
+		case 6:
+			rule.When.Quiet = &alerts.Quiet{Minutes: 7 * 24 * 60}
 		}
 		rules = append(rules, rule)
 	}

@@ -6,13 +6,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/errata-log/errata/engine"
 )
 
 // listener receives the messages of three channels. It refuses some of them, and takes some
@@ -106,6 +111,11 @@ func TestKilledAnywhereTellsEachCause(t *testing.T) {
 	s.create(t, "rules", fmt.Sprintf(`{"name":"new","when":{"new":true},"to":[%q,%q]}`, channels["one"], channels["two"]))
 	s.create(t, "rules", fmt.Sprintf(`{"name":"third","when":{"reached":{"count":3}},"to":[%q,%q]}`, channels["two"], channels["three"]))
 
+	// These two fire nothing: a project has no spike in its first day. What they count is looked
+	// at in the end.
+	s.create(t, "rules", fmt.Sprintf(`{"name":"spike","when":{"spike":{"factor":2,"minutes":5}},"to":[%q]}`, channels["one"]))
+	s.create(t, "rules", fmt.Sprintf(`{"name":"quiet","when":{"quiet":{"minutes":10080}},"to":[%q]}`, channels["one"]))
+
 	ctx, stop := context.WithCancel(t.Context())
 	abandon := make(chan struct{})
 	defer close(abandon)
@@ -122,8 +132,46 @@ func TestKilledAnywhereTellsEachCause(t *testing.T) {
 	stop()
 	problems := uint64(<-sent)
 	l.await(t, problems)
+	s.awaitActivity(t, 3*problems)
 	s.kill()
 	t.Logf("%d kills, %d problems; %d messages came again", n, problems, l.again)
+}
+
+// awaitActivity waits until both rules about projects have counted each event, and checks
+// that they have counted it once.
+func (s *service) awaitActivity(t *testing.T, events uint64) {
+	t.Helper()
+	dsn, err := os.ReadFile(filepath.Join(s.data, "run", "clickhouse.dsn"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{
+		DSN: strings.TrimSpace(string(dsn)), Database: "errata_store", Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := ch.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, book := range []string{"spike", "quiet"} {
+		var counted, countings uint64
+		deadline := time.Now().Add(time.Minute)
+		for tick := time.NewTicker(200 * time.Millisecond); ; <-tick.C {
+			row := ch.Conn().QueryRow(t.Context(), "SELECT sum(count), uniqExact(counting) FROM activity WHERE book = ?", book)
+			if err := row.Scan(&counted, &countings); err != nil {
+				t.Fatal(err)
+			}
+			if counted >= events || time.Now().After(deadline) {
+				break
+			}
+		}
+		if counted != events || countings != 1 {
+			t.Errorf("%s has counted %d events of %d under %d names", book, counted, events, countings)
+		}
+	}
 }
 
 // flood sends new problems, three events of each, until ctx ends and there are so many; it
