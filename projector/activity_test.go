@@ -288,3 +288,11 @@ func must(t *testing.T, cfg projector.Config) *projector.Projector {
 	}
 	return p
 }
+
+// tick says how late it is, which changes no record.
+func (h *history) tick() {
+	h.t.Helper()
+	if err := eventlog.AppendTick(h.t.Context(), h.log, eventlog.Tick{Minute: h.now.Unix()/60 + int64(h.random.IntN(100))}); err != nil {
+		h.t.Fatal(err)
+	}
+}

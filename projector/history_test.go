@@ -66,8 +66,11 @@ func (h *history) signature(n int) errata.Signature {
 
 const problems = 14
 
-// events appends a block of events, some of which were sent before.
+// events appends a block of events, some of which were sent before, at times behind a tick.
 func (h *history) events() {
+	if h.random.IntN(10) == 0 {
+		h.tick()
+	}
 	events := make([]errata.Event, 1+h.random.IntN(6))
 	for i := range events {
 		if len(h.sent) > 0 && h.random.IntN(4) == 0 {
@@ -108,14 +111,6 @@ func (h *history) mention(e *errata.Event) {
 	case 2:
 		e.URI += "?from=" + h.someAddress().String() + "&then"
 		e.Payload = fmt.Appendf(nil, `{"tags":{"peer":%q}}`, h.someAddress())
-	}
-}
-
-// tick says how late it is, which changes no record.
-func (h *history) tick() {
-	h.t.Helper()
-	if err := eventlog.AppendTick(h.t.Context(), h.log, eventlog.Tick{Minute: h.now.Unix()/60 + int64(h.random.IntN(100))}); err != nil {
-		h.t.Fatal(err)
 	}
 }
 
@@ -349,10 +344,8 @@ func TestAnyHistory(t *testing.T) {
 	stopRival := func() {} // of a second projector on the same shard
 	for range *historySteps {
 		switch n := h.random.IntN(100); {
-		case n < 58:
-			h.events()
 		case n < 60:
-			h.tick()
+			h.events()
 		case n < 68:
 			h.delete()
 		case n < 78:

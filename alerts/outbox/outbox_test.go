@@ -51,12 +51,6 @@ type received struct {
 	items []shown
 }
 
-// shown is what a test looks at of an item.
-type shown struct {
-	Cause, Project, Link string
-	MuteLink             string `json:"mute_link"`
-}
-
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	env := testenv.NewBroker(t)

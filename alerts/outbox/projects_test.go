@@ -9,6 +9,12 @@ import (
 	"github.com/errata-log/errata/alerts"
 )
 
+// shown is what a test looks at of an item.
+type shown struct {
+	Cause, Project, Link string
+	MuteLink             string `json:"mute_link"`
+}
+
 // TestMessagesAboutProjects: a quiet project has a link of its own and nothing to mute, and
 // the list of deliveries names projects.
 func TestMessagesAboutProjects(t *testing.T) {
@@ -18,7 +24,7 @@ func TestMessagesAboutProjects(t *testing.T) {
 	w.firings = []alerts.Firing{
 		{Position: errata.PositionOf(1, 0), Rule: "rule-a", Cause: alerts.CauseQuiet, Clock: w.now.UnixMilli(), Project: 7, Minutes: 90},
 		{Position: errata.PositionOf(1, 1), Rule: "rule-a", Cause: alerts.CauseQuiet, Clock: w.now.UnixMilli(), Project: 8, Minutes: 90},
-		{Position: errata.PositionOf(2, 5), Rule: "rule-b", Cause: alerts.CauseSpike, Clock: w.now.UnixMilli(), Project: 7, Events: 120},
+		{Position: errata.PositionOf(1, 2), Rule: "rule-b", Cause: alerts.CauseSpike, Clock: w.now.UnixMilli(), Project: 7, Events: 120},
 	}
 	w.settle(o)
 	const page = "https://errors.example.org/?"
