@@ -9,9 +9,9 @@ WHERE book != 'checkpoint' AND position < {until:UInt64} AND received >= fromUni
   AND (empty({projects:Array(UInt64)}) OR has({projects:Array(UInt64)}, project))
   AND (empty({environments:Array(String)}) OR has({environments:Array(String)}, toString(environment)))
   AND (empty({levels:Array(String)}) OR has({levels:Array(String)}, toString(level)))
-  AND (book, signature, id) IN
+  AND id IN -- no two records have the same
   (
-      SELECT toString(book), signature, id
+      SELECT id
       FROM records FINAL
       WHERE book != 'checkpoint' AND ({all:Bool} OR status != 'muted' AND NOT noise)
         AND (empty({signatures:Array(String)}) OR signature IN (SELECT arrayJoin(arrayMap(digits -> toFixedString(unhex(digits), 16), {signatures:Array(String)}))))
