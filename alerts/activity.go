@@ -41,7 +41,7 @@ func (r *Rule) CountingID() string { return cmp.Or(r.Counting, r.ID) }
 
 // countsProjects says whether the rule counts events of projects.
 func (r *Rule) countsProjects() bool {
-	return r.Enabled && (r.When.Spike != nil || r.When.Quiet != nil)
+	return r.Enabled && r.When.OfProjects()
 }
 
 // Recount is the rule that follows another one, with fresh as the name of what it counts

@@ -44,6 +44,14 @@ type When struct {
 	Quiet     *Quiet     `json:"quiet,omitempty"`
 }
 
+// OfRecords says whether it is about records, OfProjects whether it is about projects.
+func (w *When) OfRecords() bool {
+	return w.New || w.Regressed || w.Reached != nil || w.Frequency != nil
+}
+
+// OfProjects is beside OfRecords.
+func (w *When) OfProjects() bool { return w.Spike != nil || w.Quiet != nil }
+
 // Reached is the event with which the count of a record becomes Count.
 type Reached struct {
 	Count uint64 `json:"count"`

@@ -32,6 +32,10 @@ type rehearsedJSON struct {
 	// Count is that of the record with the event.
 	Count   uint64 `json:"count"`
 	Project uint64 `json:"project_id"`
+	// Events, Usual and Minutes are those of a firing about a project, which has no record.
+	Events  uint64 `json:"events"`
+	Usual   uint64 `json:"usual"`
+	Minutes uint64 `json:"minutes"`
 }
 
 // previewRule tries a rule that is not made yet.
@@ -54,19 +58,21 @@ func (s *service) previewRule(c *call, body alerts.RulePatch) (answer, error) {
 	if rule.When.Regressed {
 		shown.NotCounted = append(shown.NotCounted, alerts.CauseRegressed)
 	}
-	if rule.When.Spike != nil {
-		shown.NotCounted = append(shown.NotCounted, alerts.CauseSpike)
-	}
-	if rule.When.Quiet != nil {
-		shown.NotCounted = append(shown.NotCounted, alerts.CauseQuiet)
-	}
 	for i := range p.Latest {
-		f := &p.Latest[i]
-		record := p.Records[f.Record]
-		shown.Latest = append(shown.Latest, rehearsedJSON{
-			Cause: f.Cause, At: errata.Instant(time.UnixMilli(f.Clock)), Type: f.Record.Book.String(), Signature: f.Record.Signature.String(), Level: f.Level.String(),
-			Class: record.Class, Message: record.Message, Count: f.Count, Project: f.Project,
-		})
+		shown.Latest = append(shown.Latest, rehearsalOf(&p.Latest[i], p.Records))
 	}
 	return answer{data: shown}, nil
+}
+
+func rehearsalOf(f *alerts.Firing, records map[errata.RecordKey]errata.Record) rehearsedJSON {
+	shown := rehearsedJSON{
+		Cause: f.Cause, At: errata.Instant(time.UnixMilli(f.Clock)), Type: f.Record.Book.String(), Count: f.Count, Project: f.Project,
+		Events: f.Events, Usual: f.Usual, Minutes: f.Minutes,
+	}
+	if f.Cause.OfProject() {
+		return shown
+	}
+	record := records[f.Record]
+	shown.Signature, shown.Level, shown.Class, shown.Message = f.Record.Signature.String(), f.Level.String(), record.Class, record.Message
+	return shown
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -34,14 +35,15 @@ type Preview struct {
 	Days [PreviewDays]uint64
 	// Messages is how many messages would have told of it.
 	Messages uint64
-	// Latest are the last ones, the newest first, with their records.
+	// Latest are the last ones, the newest first, with their records. Those of projects
+	// have none.
 	Latest  []alerts.Firing
 	Records map[errata.RecordKey]errata.Record
 }
 
 // Preview decides what the rule would have fired, over the occurrences that are kept.
 // Records that are gone, muted or hidden now fire nothing, and nothing regresses: that was
-// decided by commands. gap is the least time between two messages. Errors:
+// decided by commands. Minutes in which nobody listened are taken for quiet ones. gap is the least time between two messages. Errors:
 // store_unavailable.
 func (r *Reader) Preview(ctx context.Context, rule alerts.Rule, gap time.Duration) (Preview, error) {
 	limited, stop := bounded(ctx, r.patience)
@@ -49,16 +51,20 @@ func (r *Reader) Preview(ctx context.Context, rule alerts.Rule, gap time.Duratio
 	p := Preview{To: r.now().UTC()}
 	p.From = p.To.AddDate(0, 0, -PreviewDays)
 	fired, err := r.rehearse(limited, rule, &p)
+	var ofProjects []alerts.Firing
+	if err == nil {
+		ofProjects, err = r.rehearseProjects(limited, rule, p.To)
+	}
 	if err != nil {
 		return Preview{}, r.explain(limited, "read what a rule would have fired", err)
 	}
-	return p, r.sumUp(ctx, &p, fired, gap)
+	return p, r.sumUp(ctx, &p, fired, ofProjects, gap)
 }
 
 // rehearse lets the rule decide on the events of the time.
 func (r *Reader) rehearse(ctx context.Context, rule alerts.Rule, p *Preview) ([]alerts.Firing, error) {
 	q, err := pastStatement(rule, p.From)
-	if err != nil {
+	if err != nil || !rule.When.OfRecords() {
 		return nil, err
 	}
 	return alerts.Rehearse(rule, func(show func(*alerts.Past)) error {
@@ -93,11 +99,44 @@ func pastStatement(rule alerts.Rule, since time.Time) (statement, error) {
 	if rule.When.Frequency != nil {
 		enough = rule.When.Frequency.Count
 	}
-	list := func(texts []string) []string { return append([]string{}, texts...) }
 	return build("past_events.sql", statementData{}, nil, clickhouse.Settings{"max_threads": 2},
+		append(ofRule(rule, since), bind("numbers", numbers), bind("enough", enough), bind("limit", uint64(maxPast)))...)
+}
+
+// ofRule are the arguments that say which events a rule is about.
+func ofRule(rule alerts.Rule, since time.Time) []any {
+	list := func(texts []string) []string { return append([]string{}, texts...) }
+	return []any{
 		bind("since", since.UnixMilli()), bind("books", list(rule.Books)), bind("projects", append([]uint64{}, rule.Projects...)),
 		bind("environments", list(rule.Environments)), bind("levels", list(rule.Levels)), bind("signatures", list(rule.Signatures)),
-		bind("search", strings.ToLower(rule.Search)), bind("numbers", numbers), bind("enough", enough), bind("limit", uint64(maxPast)))
+		bind("search", strings.ToLower(rule.Search)),
+	}
+}
+
+// rehearseProjects lets the rule decide about projects. Only what it fires in the days of
+// the preview counts; before them it learns what is usual.
+func (r *Reader) rehearseProjects(ctx context.Context, rule alerts.Rule, to time.Time) ([]alerts.Firing, error) {
+	if !rule.When.OfProjects() {
+		return nil, nil
+	}
+	from := to.AddDate(0, 0, -7*alerts.RehearsalWeeks)
+	q, err := build("past_minutes.sql", statementData{}, nil, clickhouse.Settings{"max_threads": 2}, append(ofRule(rule, from), bind("limit", uint64(maxPast)))...)
+	if err != nil {
+		return nil, err
+	}
+	var minutes []alerts.PastMinute
+	err = r.each(ctx, q, func(row driver.Rows) error {
+		var one alerts.PastMinute
+		err := row.Scan(&one.Minute, &one.Project, &one.Events, &one.Loud)
+		minutes = append(minutes, one)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	first := to.AddDate(0, 0, -PreviewDays).UnixMilli()
+	fired := alerts.RehearseProjects(rule, to.Unix()/60, minutes)
+	return slices.DeleteFunc(fired, func(f alerts.Firing) bool { return f.Clock < first }), nil
 }
 
 func scanPast(row driver.Rows) (e alerts.Past, err error) {
@@ -114,8 +153,8 @@ func scanPast(row driver.Rows) (e alerts.Past, err error) {
 	return e, nil
 }
 
-// sumUp counts the firings of records that may fire now.
-func (r *Reader) sumUp(ctx context.Context, p *Preview, fired []alerts.Firing, gap time.Duration) error {
+// sumUp counts the firings of projects and those of records that may fire now.
+func (r *Reader) sumUp(ctx context.Context, p *Preview, fired, ofProjects []alerts.Firing, gap time.Duration) error {
 	keys := map[errata.RecordKey]struct{}{}
 	for i := range fired {
 		keys[fired[i].Record] = struct{}{}
@@ -132,6 +171,8 @@ func (r *Reader) sumUp(ctx context.Context, p *Preview, fired []alerts.Firing, g
 		record, there := p.Records[f.Record]
 		return !there || record.ID != f.ID || record.Status == errata.StatusMuted || record.Noise
 	})
+	fired = append(fired, ofProjects...)
+	slices.SortStableFunc(fired, func(a, b alerts.Firing) int { return cmp.Compare(a.Clock, b.Clock) })
 	for i := range fired {
 		ago := p.To.Sub(time.UnixMilli(fired[i].Clock)) / (24 * time.Hour)
 		p.Days[PreviewDays-1-min(max(ago, 0), PreviewDays-1)]++
