@@ -25,7 +25,10 @@ func TestPreviewOfARule(t *testing.T) {
 		}
 		return query.Preview{
 			From: start, To: start.AddDate(0, 0, 7), Fired: 3, Messages: 2, Days: [7]uint64{0, 1, 2},
-			Latest:  []alerts.Firing{{Cause: alerts.CauseNew, Clock: start.UnixMilli(), Record: key, Level: errata.LevelFatal, Count: 1, Project: 2}},
+			Latest: []alerts.Firing{
+				{Cause: alerts.CauseNew, Clock: start.UnixMilli(), Record: key, Level: errata.LevelFatal, Count: 1, Project: 2},
+				{Cause: alerts.CauseSpike, Clock: start.UnixMilli(), Record: errata.RecordKey{Book: errata.BookSystem}, Project: 3, Events: 70, Usual: 4, Minutes: 5},
+			},
 			Records: map[errata.RecordKey]errata.Record{key: {Class: "PDOException", Message: "gone"}},
 		}
 	}
@@ -38,17 +41,21 @@ func TestPreviewOfARule(t *testing.T) {
 			Class                             string `json:"exception_class"`
 			Message                           string `json:"message_preview"`
 			Project                           uint64 `json:"project_id"`
+			Events, Usual, Minutes            uint64
 		}
 	}
 	if status, code := b.askAlerts(t, admin, "POST", target, `{"when":{"new":true,"regressed":1,"spike":{"factor":2,"minutes":5},"quiet":{"minutes":5}},"search":" order ","levels":["fatal"]}`, &got); status != 200 {
 		t.Fatal(status, code)
 	}
-	if got.Fired != 3 || got.Messages != 2 || !slices.Equal(got.Days, []uint64{0, 1, 2, 0, 0, 0, 0}) || !slices.Equal(got.NotCounted, []string{"regressed", "spike", "quiet"}) {
+	if got.Fired != 3 || got.Messages != 2 || !slices.Equal(got.Days, []uint64{0, 1, 2, 0, 0, 0, 0}) || !slices.Equal(got.NotCounted, []string{"regressed"}) {
 		t.Errorf("answered %+v", got)
 	}
-	if len(got.Latest) != 1 || got.Latest[0].Type != "database" || got.Latest[0].Class != "PDOException" || got.Latest[0].Message != "gone" ||
+	if len(got.Latest) != 2 || got.Latest[0].Type != "database" || got.Latest[0].Class != "PDOException" || got.Latest[0].Message != "gone" ||
 		got.Latest[0].Signature != key.Signature.String() || got.Latest[0].Project != 2 || got.Latest[0].Cause != "new" {
 		t.Errorf("latest: %+v", got.Latest)
+	}
+	if spike := got.Latest[1]; spike.Signature != "" || spike.Level != "" || spike.Project != 3 || spike.Events != 70 || spike.Usual != 4 || spike.Minutes != 5 {
+		t.Errorf("of a project: %+v", spike)
 	}
 	for _, body := range []string{`{}`, `{"when":{}}`, `{"when":{"new":true},"signatures":["xyz"]}`} {
 		if status, code := b.askAlerts(t, admin, "POST", target, body, nil); status != 422 || code != "invalid_alert" {

@@ -91,6 +91,7 @@ var reached = map[string]int{
 	"GET /assets/*name":                  http.StatusNotFound,
 
 	"POST /api/v1/admin/alerts/rules":             http.StatusUnprocessableEntity, // a rule without a name
+	"POST /api/v1/admin/alerts/rules/preview":     http.StatusUnprocessableEntity, // likewise without a condition
 	"PATCH /api/v1/admin/alerts/rules/:id":        http.StatusNotFound,
 	"DELETE /api/v1/admin/alerts/rules/:id":       http.StatusNotFound,
 	"POST /api/v1/admin/alerts/rules/:id/test":    http.StatusNotFound,

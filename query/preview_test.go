@@ -71,12 +71,16 @@ func newPast(t *testing.T) *past {
 	return p
 }
 
-// about says whether the rule is about the event.
+// about says whether the rule is about the event, and that is not too old.
 func (p *past) about(rule *alerts.Rule, e *alerts.Past) bool {
+	return e.Received >= p.now.AddDate(0, 0, -query.PreviewDays).UnixMilli() && p.matches(rule, e)
+}
+
+func (p *past) matches(rule *alerts.Rule, e *alerts.Past) bool {
 	in := func(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 	r := p.of[e.ID]
 	said := strings.ToLower(r.Message + "\x00" + r.Class + "\x00" + r.File)
-	return e.Received >= p.now.AddDate(0, 0, -query.PreviewDays).UnixMilli() && in(rule.Environments, e.Environment) && in(rule.Levels, e.Level.String()) &&
+	return in(rule.Environments, e.Environment) && in(rule.Levels, e.Level.String()) &&
 		in(rule.Books, e.Record.Book.String()) && in(rule.Signatures, e.Record.Signature.String()) && strings.Contains(said, strings.ToLower(rule.Search)) &&
 		(len(rule.Projects) == 0 || slices.Contains(rule.Projects, e.Project))
 }
@@ -141,5 +145,55 @@ func TestPreviewOfRules(t *testing.T) {
 	}
 	if fires < 7 {
 		t.Errorf("only %d rules fire", fires)
+	}
+}
+
+// TestPreviewOfProjects: spikes and quiet times are those of the minutes in which events
+// came, of records that are neither muted nor hidden for spikes.
+func TestPreviewOfProjects(t *testing.T) {
+	p := newPast(t)
+	fires := map[alerts.Cause]int{}
+	for i, rule := range (alerts.Set{
+		{When: alerts.When{Spike: &alerts.Spike{Factor: 2, Minutes: 60}}},
+		{When: alerts.When{Quiet: &alerts.Quiet{Minutes: 15}}, Environments: []string{"qa"}},
+		{When: alerts.When{Spike: &alerts.Spike{Factor: 2, Minutes: 240}, Quiet: &alerts.Quiet{Minutes: 20}}, Projects: []uint64{p.events[0].Project}, ThrottleMinutes: 120},
+	}) {
+		var minutes []alerts.PastMinute
+		for _, e := range p.events {
+			if !p.matches(&rule, &e) {
+				continue
+			}
+			one := alerts.PastMinute{Minute: e.Received / 60_000, Project: e.Project, Events: 1, Loud: 1}
+			if r := p.of[e.ID]; r.Status == errata.StatusMuted || r.Noise {
+				one.Loud = 0
+			}
+			at, found := slices.BinarySearchFunc(minutes, one, func(a, b alerts.PastMinute) int {
+				return cmp.Or(cmp.Compare(a.Minute, b.Minute), cmp.Compare(a.Project, b.Project))
+			})
+			if !found {
+				minutes = slices.Insert(minutes, at, one)
+				continue
+			}
+			minutes[at].Events, minutes[at].Loud = minutes[at].Events+1, minutes[at].Loud+one.Loud
+		}
+		var want []alerts.Firing
+		for _, f := range alerts.RehearseProjects(rule, p.now.Unix()/60, minutes) {
+			if f.Clock >= p.now.AddDate(0, 0, -query.PreviewDays).UnixMilli() {
+				want = append(want, f)
+				fires[f.Cause]++
+			}
+		}
+		got, err := p.reader.Preview(t.Context(), rule, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		latest := slices.Clone(want[max(0, len(want)-5):])
+		slices.Reverse(latest)
+		if diff := gocmp.Diff(latest, got.Latest); got.Fired != uint64(len(want)) || got.Messages != alerts.Messages(want, time.Hour) || diff != "" {
+			t.Errorf("rule %d: %d fired in %d messages, want %d (-want +got)\n%s", i, got.Fired, got.Messages, len(want), diff)
+		}
+	}
+	if fires[alerts.CauseSpike] == 0 || fires[alerts.CauseQuiet] == 0 {
+		t.Errorf("not all causes fire: %v", fires)
 	}
 }

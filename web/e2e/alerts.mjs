@@ -80,6 +80,13 @@ await run({
     await dialog.getByRole('group', { name: 'Levels' }).getByLabel('fatal').uncheck();
     await dialog.getByLabel('a problem is new').uncheck();
     await dialog.getByText('Problems that come back are not counted here').waitFor();
+    await dialog.getByLabel('a project sends nothing').check();
+    await dialog.getByText('It would not have fired in the last 7 days.').waitFor();
+    await dialog.getByLabel('a project sends nothing').uncheck();
+    await dialog.getByLabel('a project has far more errors than usual').check();
+    await dialog.getByLabel('Times the usual').fill('1');
+    await dialog.getByText('when.spike.factor is a number').waitFor();
+    await dialog.getByLabel('a project has far more errors than usual').uncheck();
     await dialog.getByLabel('a problem happens often in a short time').check();
     await dialog.getByLabel('Minutes', { exact: true }).fill('5000');
     await dialog.getByLabel('Environments').fill('production, qa');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Rehearsal, Rule } from '../src/api/alerts';
-import { bodyOf, channelBody, channelDraft, draftOf, following, follows, formField, limitWords, newChannel, newRule, notCountedWords, rehearsalWords, whenWords } from '../src/lib/alerts';
+import type { Rehearsal, Rehearsed, Rule } from '../src/api/alerts';
+import { bodyOf, channelBody, channelDraft, draftOf, following, follows, formField, limitWords, newChannel, newRule, notCountedWords, projectWords, rehearsalWords, whenWords } from '../src/lib/alerts';
 
 const rule: Rule = {
   id: 'rule-a', name: 'In production', enabled: true, projects: [2], environments: ['production', 'qa'], levels: ['fatal'], books: ['database'], signatures: [], search: 'order',
@@ -42,6 +42,12 @@ describe('a preview', () => {
     [{ fired: 0, not_counted: ['regressed'] }, { regressed: true }, ''],
     [{ fired: 0, not_counted: ['regressed'] }, { new: true, regressed: true }, 'It would not have fired in the last 7 days.'],
   ])('%o %o', (change, when, want) => expect(rehearsalWords({ ...of, ...change }, when)).toBe(want));
+});
+
+test('what projects fire', () => {
+  const of = { cause: 'spike', events: 1200, usual: 8, minutes: 10 } as Rehearsed;
+  expect(projectWords(of)).toBe('1,200 events in 10 minutes, usually 8');
+  expect(projectWords({ ...of, cause: 'quiet', minutes: 60 })).toBe('nothing for 60 minutes');
 });
 
 test('what a preview leaves out', () => {

@@ -85,7 +85,23 @@ export interface Rehearsal {
   /** Periods of 24 hours up to `to`, the oldest first. */
   days: number[];
   not_counted: string[];
-  latest: { cause: string; at: string; type: Book; signature: string; level: Level; exception_class: string; message_preview: string; count: number; project_id: number }[];
+  latest: Rehearsed[];
+}
+
+export interface Rehearsed {
+  cause: string;
+  at: string;
+  type: Book;
+  /** '' for a project: then it has events and usual, or minutes. */
+  signature: string;
+  level: Level;
+  exception_class: string;
+  message_preview: string;
+  count: number;
+  project_id: number;
+  events: number;
+  usual: number;
+  minutes: number;
 }
 
 const [rules, channels] = ['/alerts/rules', '/alerts/channels'];

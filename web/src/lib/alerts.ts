@@ -1,5 +1,5 @@
 // Rules and channels of alerts: what their forms hold, and what they say in words.
-import type { Channel, ChannelKind, Rehearsal, Rule, When } from '../api/alerts';
+import type { Channel, ChannelKind, Rehearsal, Rehearsed, Rule, When } from '../api/alerts';
 import type { Level } from '../api/types';
 import { namesOf } from './filters';
 import { fullCount, plural } from './text';
@@ -131,6 +131,11 @@ export function rehearsalWords(of: Rehearsal, when: When): string {
   if (of.fired === 0) return `It would not have fired ${time}.`;
   const messages = of.messages === of.fired ? '' : `, in ${plural(of.messages, 'message')}`;
   return `It would have fired ${plural(of.fired, 'time')} ${time}${messages}.`;
+}
+
+/** What a project has fired, in words. */
+export function projectWords(of: Rehearsed): string {
+  return of.cause === 'spike' ? `${plural(of.events, 'event')} in ${plural(of.minutes, 'minute')}, usually ${fullCount(of.usual)}` : `nothing for ${plural(of.minutes, 'minute')}`;
 }
 
 const notCounted: Record<string, string> = {

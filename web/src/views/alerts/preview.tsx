@@ -1,12 +1,13 @@
 // What a rule would have fired, while it is being made.
 import { useEffect, useState } from 'preact/hooks';
 import { rehearse, type Rehearsal } from '../../api/alerts';
-import { bodyOf, notCountedWords, rehearsalWords, type RuleDraft } from '../../lib/alerts';
+import { bodyOf, notCountedWords, projectWords, rehearsalWords, type RuleDraft } from '../../lib/alerts';
 import { sparkPath } from '../../lib/spark';
 import { shortClass } from '../../lib/text';
 import { LevelBadge } from '../../ui/badge';
 import { Safe, Time } from '../../ui/text';
 import { wordsOf } from '../../ui/toast';
+import { nameOfProject } from './names';
 
 /** Nobody types as fast. */
 const settled = 400;
@@ -39,8 +40,11 @@ export function Preview({ draft }: { draft: RuleDraft }) {
           {of.latest.length > 0 ? (
             <ul>
               {of.latest.map((f) => (
-                <li key={`${f.at} ${f.type} ${f.signature} ${f.cause}`}>
-                  <LevelBadge level={f.level} /> <Safe class="class" text={shortClass(f.exception_class)} /> <Safe class="rehearsal-text" text={f.message_preview} /> <span class="dim"><Time iso={f.at} /></span>
+                <li key={`${f.at} ${f.type} ${f.signature} ${f.project_id} ${f.cause}`}>
+                  {f.signature
+                    ? <><LevelBadge level={f.level} /> <Safe class="class" text={shortClass(f.exception_class)} /> <Safe class="rehearsal-text" text={f.message_preview} /></>
+                    : <><Safe class="class" text={nameOfProject(f.project_id)} /> <span class="rehearsal-text">{projectWords(f)}</span></>}
+                  <span class="dim"><Time iso={f.at} /></span>
                 </li>
               ))}
             </ul>
