@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts/outbox"
 	"github.com/errata-log/errata/alerts/post"
 	"github.com/errata-log/errata/alerts/service"
@@ -40,6 +41,10 @@ func (a *App) openAlerts(ctx context.Context) (err error) {
 	a.outbox, err = outbox.New(outbox.Config{
 		Progress: progress, Deliveries: deliveries, Alerts: a.settings.Alerts, Channel: a.alerts.Channel,
 		Firings: a.reader.Firings, Folded: a.projector.Store().Sequence, Items: a.reader.Items, Sender: sender, Follow: eventlog.Progressed(a.stream()),
+		Note: func(ctx context.Context, key string, f outbox.Failure) error {
+			ctx = errata.WithActor(ctx, errata.Actor{KeyID: errata.ActorService})
+			return eventlog.AppendNote(ctx, a.stream(), eventlog.NoteAlertFailed, key, f)
+		},
 		Slug: func(project uint64) string { return a.projects.Known().SlugOf(project) },
 		Page: func() string { return cmp.Or(o.PublicURL, a.welcome.URL) },
 		Now:  o.Now, Logger: a.logger, Registerer: o.Registry,

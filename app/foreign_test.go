@@ -63,7 +63,7 @@ func TestForeignMessagesEndNothing(t *testing.T) {
 		t.Helper()
 		for _, subject := range []string{
 			"ev.0", "ev.from.nats", "cmd.delete", "cmd.cleanup", "cmd.status", "cmd.snapshot", "cmd.unknown", "set.logging", "set.unknown",
-			"set.security.two_factor", "sig.outcome", "sig.evaluate", "tick.minute", "audit", "exchanges.modules", "exchanges.queries", "errors.v1.system", "errors.dead.x",
+			"set.security.two_factor", "sig.outcome", "sig.evaluate", "tick.minute", "note.alert-failed.x", "audit", "exchanges.modules", "exchanges.queries", "errors.v1.system", "errors.dead.x",
 			"$KV.keys.key." + token.ID, "$KV.keys.project.1", "$KV.keys.used." + token.ID, "$KV.familiar.position", "$KV.imports.source.nats",
 		} {
 			if _, err := js.Publish(t.Context(), subject, []byte(`{"stream":"ERRORS","seq":1}`)); err != nil {

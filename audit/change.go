@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -43,6 +44,11 @@ var actions = map[string]string{
 	// next start that no purged fact was missed.
 	"snapshot": "log.snapshot",
 	"gap":      "log.gap",
+}
+
+// notes are what the trail calls what the service has noted; other notes keep their names.
+var notes = map[string]string{
+	eventlog.NoteAlertFailed: "alerts.delivery.fail",
 }
 
 // stored is the result of a change that has no answer.
@@ -125,6 +131,8 @@ func changeOf(stream string, f *eventlog.Fact) change {
 				c.entry.Action = ActionProjectCreate
 			}
 		}
+	case eventlog.FactNote:
+		c.entry.Action, c.entry.Request, c.entry.Result = cmp.Or(notes[f.Name], f.Name), requestPart(f.Data), stored
 	default:
 		c.silent = true
 	}

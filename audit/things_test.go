@@ -29,6 +29,7 @@ func TestAlertsInTheTrail(t *testing.T) {
 	fact("channels", `[]`, `[{"id":"channel-1","sealed":"c2VhbGVkIG9uZQ=="},{"id":"channel-2","sealed":"c2VhbGVkIHR3bw=="}]`)
 	l.fact("set.alerts.channels", json.RawMessage(`{"v":2,"channels":{"channel-1":{"sealed":"c2VhbGVkIG9uZQ=="}}}`))
 	l.fact("set.alerts.channels", json.RawMessage(`["c2VhbGVkIG9uZQ=="]`))
+	l.fact("note.alert-failed.msg_1.channel-1", json.RawMessage(`{"v":1,"id":"msg_1","channel":"channel-1","why":"the receiver answered 500"}`))
 	l.catchUp(a)
 	var got []string
 	for _, e := range l.entries() {
@@ -45,6 +46,7 @@ func TestAlertsInTheTrail(t *testing.T) {
 		`alerts.channel.update {"id":"channel-1","name":"Chat"} {"id":"channel-1","name":"Team"} null`,
 		`alerts.channel.update {"id":"channel-1","name":"Team"} {"id":"channel-1","name":"Team","secrets_changed":true} null`,
 		`settings.alerts.channels null null digest`, `settings.alerts.channels null null digest`, `settings.alerts.channels null null digest`,
+		`alerts.delivery.fail null null {"channel":"channel-1","id":"msg_1","v":1,"why":"the receiver answered 500"}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -19,7 +19,7 @@ import (
 
 // ours are subjects of the service, one of each kind.
 var ours = []string{
-	"ev.0", "cmd.delete", "set.logging", "set.security.admin", "sig.outcome", "tick.minute", "audit", "exchanges.modules", "exchanges.queries",
+	"ev.0", "cmd.delete", "set.logging", "set.security.admin", "sig.outcome", "tick.minute", "note.alert-failed.x", "audit", "exchanges.modules", "exchanges.queries",
 	"errors.dead.invalid_type", "$KV.keys.key.1", "$KV.keys.project.7", "$KV.imports.a", "$KV.requests.a", "$KV.challenges.a", "$KV.enrolments.a",
 	"$KV.familiar.a", "$JS.API.STREAM.PURGE.LOG", "$JS.API.STREAM.DELETE.LOG", "$JS.API.CONSUMER.CREATE.LOG", "$JS.ACK.ERRORS.x.1.1.1.1.0", "_ERRATA.x",
 	"progress.0", "_R_.x",

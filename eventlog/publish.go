@@ -20,6 +20,7 @@ const (
 	subjectSettings = "set."
 	subjectSignIns  = "sig."
 	subjectTicks    = "tick.minute"
+	subjectNotes    = "note."
 	// An Appender writes to subjectEvents + lane.
 	lane = "0"
 	// subjectFolded carries the announcements of projectors, which are not stored;

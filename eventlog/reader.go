@@ -22,6 +22,7 @@ const (
 	FactCommand          // a command to the projector, Name says which
 	FactSetting          // a setting, Name says which
 	FactSignIn           // a step of a sign-in, Name says which; see [AppendSignIn]
+	FactNote             // what the service has done or seen by itself, Name says what; see [AppendNote]
 	FactTick             // the time, for what happens because nothing does; see [Tick]
 	FactGap              // not on the log: a reader makes it of a [GapError], whose facts up to Sequence are gone
 )
@@ -90,11 +91,11 @@ func NewReaderUntil(ctx context.Context, log Log, from, until uint64) (*Reader, 
 	return r, err
 }
 
-// NewChangesReader is NewReader for the commands and settings only. It cannot
+// NewChangesReader is NewReader for the commands, settings and notes only. It cannot
 // report a gap, because it does not read the blocks of events. Errors: also
 // ErrLogPurged.
 func NewChangesReader(ctx context.Context, log Log, from uint64) (*Reader, error) {
-	return newReader(ctx, log, from, log.Prefix+subjectCommands+">", log.Prefix+subjectSettings+">")
+	return newReader(ctx, log, from, log.Prefix+subjectCommands+">", log.Prefix+subjectSettings+">", log.Prefix+subjectNotes+">")
 }
 
 // newReader reads the facts of the subjects; without subjects it reads all facts.
@@ -233,6 +234,8 @@ func parseSubject(subject string) (FactKind, string) {
 		return FactSignIn, subject[len(subjectSignIns):]
 	case subject == subjectTicks:
 		return FactTick, ""
+	case strings.HasPrefix(subject, subjectNotes):
+		return FactNote, noteName(subject[len(subjectNotes):])
 	default:
 		return FactUnknown, ""
 	}

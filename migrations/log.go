@@ -179,7 +179,7 @@ func streamConfig(cfg LogConfig) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:        StreamName(cfg.Namespace),
 		Description: "Errata: every fact, in the one order that counts",
-		Subjects:    []string{prefix + "ev.>", prefix + "cmd.>", prefix + "set.>", prefix + "sig.>", prefix + "tick.>"},
+		Subjects:    []string{prefix + "ev.>", prefix + "cmd.>", prefix + "set.>", prefix + "sig.>", prefix + "tick.>", prefix + "note.>"},
 		Storage:     jetstream.FileStorage,
 		Retention:   jetstream.LimitsPolicy,
 		Discard:     jetstream.DiscardNew, // a full log refuses new facts and keeps the old

@@ -72,7 +72,7 @@ func stream(t *testing.T, env *testenv.Broker) *jetstream.StreamInfo {
 func TestLogIsMadeAndKept(t *testing.T) {
 	env := testenv.NewBroker(t) // made once
 	before := stream(t, env)
-	if got := strings.Join(before.Config.Subjects, " "); got != fmt.Sprintf("%[1]s.ev.> %[1]s.cmd.> %[1]s.set.> %[1]s.sig.> %[1]s.tick.>", env.Namespace) {
+	if got := strings.Join(before.Config.Subjects, " "); got != fmt.Sprintf("%[1]s.ev.> %[1]s.cmd.> %[1]s.set.> %[1]s.sig.> %[1]s.tick.> %[1]s.note.>", env.Namespace) {
 		t.Errorf("subjects %s", got)
 	}
 	if c := before.Config; c.Discard != jetstream.DiscardNew || !c.DenyDelete || c.MaxAge != 0 || c.Storage != jetstream.FileStorage || c.Metadata["format"] != "1" {

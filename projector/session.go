@@ -255,6 +255,8 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 		// The records have nothing of a sign-in.
 	case eventlog.FactTick:
 		b.tick(f, s.window.clock)
+	case eventlog.FactNote:
+		// The records have nothing of a note.
 	case eventlog.FactGap:
 		// The facts are missing in every replay of this log too.
 	case eventlog.FactUnknown:

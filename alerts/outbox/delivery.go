@@ -99,6 +99,23 @@ func (d Delivery) after(at time.Time, outcome post.Outcome) Delivery {
 	return d
 }
 
+// Failure is what the audit trail has of a delivery that has failed.
+type Failure struct {
+	Version int       `json:"v"`
+	ID      string    `json:"id"`
+	Rule    string    `json:"rule"`
+	Channel string    `json:"channel"`
+	Made    time.Time `json:"made"`
+	Fired   uint64    `json:"fired"`
+	Tries   int       `json:"tries"`
+	// Why is why the last try has failed; it names neither URL nor secret of the channel.
+	Why string `json:"why"`
+}
+
+func (d *Delivery) failure() Failure {
+	return Failure{Version: 1, ID: d.ID, Rule: d.Rule, Channel: d.Channel, Made: d.Made, Fired: d.Fired, Tries: d.Tries, Why: d.Last[len(d.Last)-1].Error}
+}
+
 // messageID is the id of a message by its first firing, wherever and however often it is
 // made.
 func messageID(rule string, at errata.Position, cause alerts.Cause) string {

@@ -42,6 +42,8 @@ type Config struct {
 	// Page is the address of the service, for links.
 	Page   func() string
 	Sender Sender
+	// Note puts on the log that a delivery has failed, once for each.
+	Note func(ctx context.Context, key string, f Failure) error
 	// Follow calls on whenever there may be new firings, until stop. Calls may get lost.
 	Follow func(on func()) (stop func() error, err error)
 	Now    func() time.Time
@@ -84,7 +86,7 @@ const (
 // New checks the configuration.
 func New(cfg Config) (*Outbox, error) {
 	if cfg.Progress == nil || cfg.Deliveries == nil || cfg.Alerts == nil || cfg.Channel == nil || cfg.Firings == nil || cfg.Folded == nil || cfg.Items == nil ||
-		cfg.Sender == nil || cfg.Slug == nil || cfg.Page == nil || cfg.Follow == nil || cfg.Now == nil {
+		cfg.Sender == nil || cfg.Note == nil || cfg.Slug == nil || cfg.Page == nil || cfg.Follow == nil || cfg.Now == nil {
 		return nil, errors.New("outbox: every field is required")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))

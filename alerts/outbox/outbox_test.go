@@ -36,6 +36,8 @@ type world struct {
 	got map[string]map[string]*received
 	// unfolded is how many of the last facts have no records yet.
 	unfolded uint64
+	// noted are the failures that were noted, by key.
+	noted map[string]outbox.Failure
 	// refuse says whether a receiver refuses now.
 	refuse func() bool
 	// taken is called before a receiver takes a message, nil for none.
@@ -189,6 +191,24 @@ func (w *world) after(_ context.Context, after errata.Position, limit int) (list
 	return list, nil
 }
 
+// note keeps a failure; it fails at times, before or after it has.
+func (w *world) note(_ context.Context, key string, f outbox.Failure) error {
+	broken := w.chance(w.unreliable)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if broken && len(w.noted)%2 == 0 {
+		return errBroken
+	}
+	if w.noted == nil {
+		w.noted = map[string]outbox.Failure{}
+	}
+	w.noted[key] = f
+	if broken {
+		return errBroken
+	}
+	return nil
+}
+
 // folded is the last fact whose records are there.
 func (w *world) folded(context.Context) (uint64, error) {
 	w.mu.Lock()
@@ -201,7 +221,7 @@ func (w *world) node() (o *outbox.Outbox, kill func()) {
 	w.t.Helper()
 	o, err := outbox.New(outbox.Config{
 		Progress: bucket{w.progress, w}, Deliveries: bucket{w.deliveries, w}, Alerts: func() (alerts.Set, alerts.Channels) { return rules, nil },
-		Channel: w.channel, Firings: w.after, Folded: w.folded, Sender: w, Now: w.clock,
+		Note: w.note, Channel: w.channel, Firings: w.after, Folded: w.folded, Sender: w, Now: w.clock,
 		Items: func(_ context.Context, list []alerts.Firing) ([]alerts.Item, error) {
 			items := make([]alerts.Item, len(list))
 			for i, f := range list {
@@ -363,6 +383,10 @@ func TestReceiverIsGone(t *testing.T) {
 		last := d.Last[len(d.Last)-1]
 		if d.State != outbox.Failed || d.Tries < 24 || last.Status != 500 || last.At.Sub(d.Made) > 24*time.Hour || last.At.Sub(d.Made) < 22*time.Hour {
 			t.Errorf("delivery %+v", d)
+		}
+		want := outbox.Failure{Version: 1, ID: d.ID, Rule: d.Rule, Channel: d.Channel, Made: d.Made, Fired: 1, Tries: d.Tries, Why: last.Error}
+		if noted := w.noted[d.ID+"."+d.Channel]; noted != want {
+			t.Errorf("noted %+v, want %+v", noted, want)
 		}
 	}
 }

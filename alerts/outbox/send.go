@@ -234,6 +234,11 @@ func (o *Outbox) send(ctx context.Context, one stored) error {
 	next := one.after(o.cfg.Now(), outcome)
 	noting, stop := context.WithTimeout(context.WithoutCancel(ctx), noteWithin)
 	defer stop()
+	if next.State == Failed {
+		if err := o.cfg.Note(noting, keyOf(next.ID, next.Channel), next.failure()); err != nil {
+			return fmt.Errorf("note that %s has failed: %w", next.ID, err) // the lease ends, and then it is tried once more
+		}
+	}
 	if _, err = o.putDelivery(noting, next, revision); err != nil || next.State == Waiting {
 		return err
 	}

@@ -1,0 +1,45 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// NoteAlertFailed is the note that a message of alerts has not arrived.
+const NoteAlertFailed = "alert-failed"
+
+// AppendNote puts on the log what the service has done or seen by itself, for the audit
+// trail, in the name of [errata.ActorOf](ctx); body becomes JSON. The log takes one note of a
+// name with the id, which has no blanks. It tries until the outcome is known or settingTimeout
+// is over. Kinds: log_full; log_unavailable when the outcome is not known.
+func AppendNote(ctx context.Context, log Log, name, id string, body any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode note %s: %w", name, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
+	defer cancel()
+	subject := subjectNotes + name + "." + id
+	_, err = untilKnown(ctx, func(err error) error {
+		return logAway("the log could not confirm the note in time", fmt.Errorf("append note %s: %w", subject, err))
+	}, func() (uint64, error) {
+		msg := &nats.Msg{Subject: log.Prefix + subject, Data: data, Header: withSum(actorHeader(ctx), subject, data)}
+		sequence, err := publishMsg(ctx, log, msg, subject, jetstream.WithExpectLastSequencePerSubject(0))
+		if isMoved(err) {
+			return 0, nil // it is there
+		}
+		return sequence, err
+	})
+	return err
+}
+
+// noteName is the name of a note by what follows subjectNotes.
+func noteName(rest string) string {
+	name, _, _ := strings.Cut(rest, ".")
+	return name
+}
