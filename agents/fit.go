@@ -78,7 +78,7 @@ func fit(object map[string]any, whole ...string) []byte {
 			kept[name], _ = shorten(text, 300)
 		}
 	}
-	text, _ := encode(kept) //nolint:errchkjson // texts only
+	text, _ := encode(kept)
 	return text
 }
 

@@ -125,8 +125,9 @@ func (m *activityModel) spike(rule *alerts.Rule, at int) {
 		}
 	}
 	period := now.minute() / minutes
-	var first int64
-	for first = period - 7*dayMinutes/minutes; first < period && counts[first] == 0; first++ {
+	first := period - 7*dayMinutes/minutes
+	for first < period && counts[first] == 0 {
+		first++
 	}
 	if (period-first)*minutes < dayMinutes {
 		return

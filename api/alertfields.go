@@ -78,8 +78,8 @@ func strictIn[T any](field string, sent json.RawMessage) (value T, err error) {
 
 // memberNames are the names that the fields of a struct have in JSON.
 func memberNames(of reflect.Type) (names []string) {
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+	for field := range of.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		names = append(names, name)
 	}
 	return names

@@ -174,7 +174,7 @@ func (e Entry) Event() (errata.Event, error) {
 	ev.File, ev.Message, ev.Class, ev.URI, ev.Method = d.text(), d.text(), d.text(), d.text(), d.text()
 	ev.Payload = append([]byte(nil), d.bytes()...)
 	var o Origin
-	s := skipper{rest: d.rest, failed: d.failed}
+	s := skipper(d)
 	s.behind(&o, ev.Payload, ev.UserID)
 	if s.failed {
 		return errata.Event{}, fmt.Errorf("%w: fields of an event", ErrCorrupt)

@@ -129,7 +129,7 @@ func TestLargestEvent(t *testing.T) {
 		t.Error(err)
 	}
 	e.Trail.User = text(MaxEventSize)
-	if _, err := appendEvent(nil, &e); err != ErrEventTooLarge { //nolint:errorlint // it is never wrapped
+	if _, err := appendEvent(nil, &e); err != ErrEventTooLarge {
 		t.Errorf("too long a trail: %v", err)
 	}
 }

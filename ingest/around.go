@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-faster/jx"
@@ -24,12 +25,12 @@ func (p *parts) makeAround(chain []Exception) {
 	for i := len(chain) - 1; i >= max(0, len(chain)-MaxExceptions); i-- {
 		of := chain[i].Frames
 		frames -= len(of)
-		for j := len(of) - 1; j >= 0; j-- {
-			if of[j].Around == nil || !of[j].InApp || !isKeptFrame(j, len(of), MaxFrames) {
+		for j, o := range slices.Backward(of) {
+			if o.Around == nil || !o.InApp || !isKeptFrame(j, len(of), MaxFrames) {
 				continue
 			}
 			from := len(p.json.Buf)
-			if p.writeAround(of[j].Around); len(p.json.Buf)-begin > maxAround {
+			if p.writeAround(o.Around); len(p.json.Buf)-begin > maxAround {
 				p.json.Buf = p.json.Buf[:from]
 				p.lose("source")
 				return
@@ -69,6 +70,7 @@ func (p *parts) writeAround(a *Around) {
 			p.writeShapes(a.Vars)
 		case projects.VarsValues:
 			p.writeValues(a.Vars)
+		case projects.VarsOff:
 		}
 	}
 }
@@ -136,9 +138,9 @@ func (p *parts) writeList(key, text string, n int) (rest string) {
 
 // member begins a member behind others.
 func (p *parts) member(key string) {
-	b := append(p.json.Buf, ',', '"')
-	b = append(b, key...)
-	p.json.Buf = append(b, '"', ':')
+	p.json.Buf = append(p.json.Buf, ',', '"')
+	p.json.Buf = append(p.json.Buf, key...)
+	p.json.Buf = append(p.json.Buf, '"', ':')
 }
 
 // writeShapes writes the names of variables with their shapes.

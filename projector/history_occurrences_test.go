@@ -3,6 +3,7 @@ package projector_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -48,9 +49,7 @@ func (h *history) trail() errata.Trail {
 func (h *history) live() projector.OccurrenceRows {
 	rows := projector.OccurrenceRows{}
 	for _, r := range h.records {
-		for at, row := range h.occurred.Of(r) {
-			rows[at] = row
-		}
+		maps.Copy(rows, h.occurred.Of(r))
 	}
 	return rows
 }

@@ -162,7 +162,7 @@ func TestLatestOfErasedPersons(t *testing.T) {
 	l.barrier()
 	l.readable("erased", &early, "early", "x--")
 	l.readable("erased", &late, "late", "x-x-x")
-	l.purgeBefore(errata.Position(late.at[4]).Sequence())
+	l.purgeBefore(late.at[4].Sequence())
 	l.readable("purged", &late, "late", "x---x")
 	l.purgeBefore(l.last() + 1)
 	l.readable("purged again", &late, "late", "x---x")

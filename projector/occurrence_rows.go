@@ -114,7 +114,7 @@ func columnOf[T any](t *occurrenceRows, memory *[]T, first T, value func(row *oc
 	if *memory == nil {
 		*memory = make([]T, 0, t.count+1)
 	}
-	column := append((*memory)[:0], first)
+	column := append((*memory)[:0], first) //nolint:gocritic // it is the memory of the rows before
 	for i := range t.sorted {
 		row := &t.sorted[i]
 		column = append(column, value(row, t.owners[row.part].record))

@@ -278,7 +278,7 @@ func (r *Reader) scopedLatest(ctx context.Context, f Filter, p Page) (keys []dep
 	if !f.latest(p) {
 		return nil, false, nil
 	}
-	for rows, found := window(upTo), uint64(0); rows <= maxScopedWindow; rows *= widening {
+	for rows := window(upTo); rows <= maxScopedWindow; rows *= widening {
 		q, err := scopedWindowStatement(f, rows)
 		if err != nil {
 			return nil, false, err
@@ -287,7 +287,8 @@ func (r *Reader) scopedLatest(ctx context.Context, f Filter, p Page) (keys []dep
 		if err != nil {
 			return nil, false, err
 		}
-		if found = uint64(len(keys)); found >= upTo || read < rows && len(f.Tags) == 0 {
+		found := uint64(len(keys))
+		if found >= upTo || read < rows && len(f.Tags) == 0 {
 			return keys[min(p.offset(), found):min(upTo, found)], true, nil
 		}
 		if len(f.Tags) > 0 && found*widening < upTo {

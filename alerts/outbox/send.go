@@ -258,7 +258,7 @@ func (o *Outbox) attempt(ctx context.Context, d *Delivery) (post.Outcome, error)
 	case errata.KindOf(err) == errata.KindLogUnavailable:
 		return post.Outcome{}, err
 	case err != nil:
-		return post.Outcome{Err: err.Error()}, nil
+		return post.Outcome{Err: err.Error()}, nil //nolint:nilerr // it is the outcome of the try
 	case !channel.Enabled:
 		return post.Outcome{Err: "the channel is switched off", Permanent: true}, nil
 	}
@@ -285,7 +285,7 @@ func (o *Outbox) Test(ctx context.Context, channel string) (Try, error) {
 	case kind == errata.KindNotFound || kind == errata.KindLogUnavailable:
 		return Try{}, err
 	case err != nil: // its secrets do not open
-		return try(now, post.Outcome{Err: err.Error()}), nil
+		return try(now, post.Outcome{Err: err.Error()}), nil //nolint:nilerr // likewise
 	}
 	m := alerts.Message{ID: "msg_test_" + nuid.Next(), At: now.UTC(), RuleName: c.Name, RuleLink: pagelink.Rule(o.cfg.Page(), ""), Test: true}
 	return try(now, o.post(ctx, c, m)), nil

@@ -91,7 +91,7 @@ func (s *Sender) Send(ctx context.Context, r render.Request) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	hide := newVeil(r)
-	response, body, err := s.post(ctx, r)
+	response, body, err := s.post(ctx, r) //nolint:bodyclose // post has read and closed it
 	if err != nil {
 		return Outcome{Err: hide.line(s.explain(ctx, err))}
 	}

@@ -146,7 +146,7 @@ func TestNoProxy(t *testing.T) {
 
 func TestOldTLSIsRefused(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11} //nolint:gosec // what is refused
+	server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 	server.Config.ErrorLog = quiet()
 	server.StartTLS()
 	t.Cleanup(server.Close)

@@ -156,7 +156,7 @@ func (c *checker) markdown(text string) {
 	if !ours.MatchString(left) || addresses.MatchString(left) {
 		c.Errorf("outside of code stands %q", left)
 	}
-	for _, l := range strings.Split(left, "\n") {
+	for l := range strings.SplitSeq(left, "\n") {
 		if strings.HasPrefix(l, "-") || strings.HasPrefix(l, "    ") {
 			c.Errorf("a line that begins with markup: %q", l)
 		}

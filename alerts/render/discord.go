@@ -65,7 +65,7 @@ func (e *discordEmbed) total() int {
 // discordOf puts all hostile texts into code, in which Discord reads nothing, and bare
 // words into the title.
 func discordOf(v view) discordEmbed {
-	e := discordEmbed{Title: v.summary(maxDiscordTitle / 2), Color: v.colour(), Footer: discordFooter{joined(" · ", "Errata", bare(v.rule))}}
+	e := discordEmbed{Title: v.summary(maxDiscordTitle / 2), Color: v.colour(), Footer: discordFooter{joined("Errata", bare(v.rule))}}
 	e.Description = markdown(v)
 	if only := v.one(); only != nil {
 		e.URL = only.open
@@ -91,7 +91,7 @@ func markdown(v view) string {
 				b.WriteByte('\n')
 			}
 			where, count := e.aside()
-			b.WriteString(joined(" · ", markdownLink(e.headline, e.open)+": "+code(e.what()), prefixed("in ", coded(where)), count))
+			b.WriteString(joined(markdownLink(e.headline, e.open)+": "+code(e.what()), prefixed("in ", coded(where)), count))
 		}
 		if rest := v.rest(); rest != "" {
 			b.WriteString("\n" + rest)

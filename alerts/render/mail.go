@@ -103,7 +103,7 @@ func mailEnd(v *view) string {
 // asideLine is the place and the number of events in one line.
 func (e *entry) asideLine() string {
 	where, count := e.aside()
-	return joined(" · ", where, count)
+	return joined(where, count)
 }
 
 func mailPage(v *view) string {

@@ -42,7 +42,7 @@ func mattermost(m alerts.Message, channel string) []byte {
 func mattermostOf(v view) mattermostAttachment {
 	a := mattermostAttachment{
 		Fallback: v.summary(200), Color: fmt.Sprintf("#%06X", v.colour()), Title: v.summary(200),
-		Text: markdown(v), Footer: joined(" · ", "Errata", bare(v.rule)),
+		Text: markdown(v), Footer: joined("Errata", bare(v.rule)),
 	}
 	if only := v.one(); only != nil {
 		a.TitleLink = only.open

@@ -82,7 +82,7 @@ func ntfyOf(v view) ntfyMessage {
 	default:
 		for _, e := range v.entries {
 			where, count := e.aside()
-			text = append(text, e.headline+": "+plain(joined(" · ", e.what(), where, count)))
+			text = append(text, e.headline+": "+plain(joined(e.what(), where, count)))
 		}
 		if rest := v.rest(); rest != "" {
 			text = append(text, rest)

@@ -116,7 +116,7 @@ func fit[T any](build func(size) T, fits func(T) bool) T {
 	return body
 }
 
-// fitJSON is fit for a body of at most most bytes.
+// fitJSON is fit for a body that has a largest size in bytes, most.
 func fitJSON[T any](most int, build func(size) T) []byte {
 	return fit(func(s size) []byte { return encode(build(s)) }, func(body []byte) bool { return len(body) <= most })
 }

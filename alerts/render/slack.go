@@ -64,7 +64,7 @@ func slackOf(v view) slackMessage {
 		for _, e := range v.entries {
 			where, count := e.aside()
 			section(e.headline + ": " + e.what())
-			add(slackContext(joined(" · ", where, count), named{e.openName, e.open}))
+			add(slackContext(joined(where, count), named{e.openName, e.open}))
 		}
 		if rest := v.rest(); rest != "" {
 			section(rest)
@@ -105,15 +105,15 @@ func slackContext(text string, links ...named) slackBlock {
 	return b
 }
 
-// joined are the texts that are not empty, with a separator between them.
-func joined(separator string, texts ...string) string {
+// joined are the texts that are not empty, with a dot between them.
+func joined(texts ...string) string {
 	var kept []string
 	for _, text := range texts {
 		if text != "" {
 			kept = append(kept, text)
 		}
 	}
-	return strings.Join(kept, separator)
+	return strings.Join(kept, " · ")
 }
 
 // prefixed is the text behind our words, "" for none.

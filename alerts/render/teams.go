@@ -81,7 +81,7 @@ func teamsOf(v view) teamsMessage {
 				head.SelectAction = &teamsAction{"Action.OpenUrl", e.openName, e.open}
 			}
 			runs := []teamsRun{head, {Text: ": " + plain(e.what()), FontType: "Monospace"}}
-			if aside := joined(" · ", where, count); aside != "" {
+			if aside := joined(where, count); aside != "" {
 				runs = append(runs, teamsRun{Text: " " + plain(aside), IsSubtle: true})
 			}
 			add(runs...)

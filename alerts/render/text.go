@@ -25,7 +25,7 @@ const (
 // lines is a text without what a reader would not see or what changes how the rest is
 // shown: control characters except line feeds and tabs, format characters such as
 // bidirectional overrides and zero-width ones, tags, variation selectors, fillers, private
-// and unassigned code points, towers of combining marks. It has at most most runes.
+// and unassigned code points, towers of combining marks. most is how many runes it has at most.
 func lines(text string, most int) string {
 	// What is far behind the cut is not looked at: a message may be large.
 	if limit := utf8.UTFMax * most; len(text) > limit {

@@ -87,7 +87,7 @@ func (r *Request) webhook(secret string, m alerts.Message, now time.Time) error 
 	r.Body = fitJSON(maxWebhook, func(s size) event { return eventOf(m, s) })
 	timestamp := strconv.FormatInt(now.Unix(), 10)
 	mac := hmac.New(sha256.New, key)
-	fmt.Fprintf(mac, "%s.%s.%s", m.ID, timestamp, r.Body)
+	mac.Write(fmt.Appendf(nil, "%s.%s.%s", m.ID, timestamp, r.Body))
 	signature := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	r.Header["webhook-id"] = m.ID
 	r.Header["webhook-timestamp"] = timestamp
@@ -118,6 +118,7 @@ func eventItemOf(item *alerts.Item, most int) eventItem {
 		return e
 	case alerts.CauseSpike:
 		e.Spike = &eventSpike{item.Events, item.Usual, item.Minutes}
+	default: // what it has stands in the record
 	}
 	short := min(maxPlace, most)
 	e.MuteLink = link(item.MuteLink)

@@ -44,7 +44,7 @@ func serve(ctx context.Context, t *terminal, c *config) error {
 		logger.Warn("the configuration file holds a password and can be read by other users; make it 0600", "file", c.openSecret)
 	}
 	for _, s := range c.strays {
-		logger.Warn("a variable of the environment is passed over: " + s.String())
+		logger.Warn("a variable of the environment is passed over", "variable", s.String())
 	}
 	c.service.Logger = logger
 	c.service.Version = thisBuild().Version

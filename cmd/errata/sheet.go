@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -80,8 +81,7 @@ func (s *sheet) stack(exceptions []exception, from string, allFrames bool) {
 		return
 	}
 	s.head("STACK of the " + from)
-	for i := len(exceptions) - 1; i >= 0; i-- {
-		e := exceptions[i]
+	for i, e := range slices.Backward(exceptions) {
 		text := "  "
 		if i < len(exceptions)-1 {
 			text = "  with "
@@ -104,8 +104,7 @@ func (s *sheet) frames(frames []frame, all bool) {
 		}
 		hidden = 0
 	}
-	for i := len(frames) - 1; i >= 0; i-- {
-		f := frames[i]
+	for i, f := range slices.Backward(frames) {
 		if known && !f.InApp && !all {
 			hidden++
 			continue

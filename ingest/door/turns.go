@@ -82,7 +82,7 @@ func (t turns) Enter(ctx context.Context, size int64, again bool) (*quota.Turn, 
 // further bytes the turn is given back, so that a slow sender does not keep it.
 type ahead struct {
 	body   *Body
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // it lives as long as its request
 	r      io.Reader
 	length int64 // as declared; -1: not declared
 

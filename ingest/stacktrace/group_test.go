@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,8 +22,7 @@ func tree(chain []ingest.Exception) string {
 	var text strings.Builder
 	var show func(parent int64, depth int)
 	show = func(parent int64, depth int) {
-		for i := len(chain) - 1; i >= 0; i-- {
-			x := chain[i]
+		for _, x := range slices.Backward(chain) {
 			if x.Member == nil || x.Member.Parent != parent {
 				continue
 			}

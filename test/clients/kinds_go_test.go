@@ -49,7 +49,7 @@ var goKinds = map[string]func(*sentry.Hub) error{
 	"file":     func(*sentry.Hub) error { _, err := os.Open("/no/such/folder/prices.csv"); return err },
 	"parse":    func(*sentry.Hub) error { return json.Unmarshal([]byte(`{"price": }`), &struct{}{}) },
 	"number":   func(*sentry.Hub) error { _, err := strconv.Atoi("12,5"); return err },
-	"refused":  func(*sentry.Hub) error { _, err := net.Dial("tcp", "127.0.0.1:1"); return err }, //nolint:noctx // as applications do
+	"refused":  func(*sentry.Hub) error { _, err := net.Dial("tcp", "127.0.0.1:1"); return err },
 	"lookup": func(*sentry.Hub) error {
 		return &net.DNSError{Err: "no such host", Name: "bank.example.test", IsNotFound: true}
 	},
@@ -63,7 +63,7 @@ var goKinds = map[string]func(*sentry.Hub) error{
 		return fmt.Errorf("login failed: password=%s", strings.Join([]string{"planted", "hunter2"}, "-"))
 	},
 	"nilMap":   func(*sentry.Hub) error { var m map[string]int; m["tea"]++; return nil },                  //nolint:staticcheck // it panics; HERE nilMap
-	"nilField": func(*sentry.Hub) error { var e *orderError; return errors.New(strconv.Itoa(e.number)) },  //nolint:staticcheck // it panics; HERE nilField
+	"nilField": func(*sentry.Hub) error { var e *orderError; return errors.New(strconv.Itoa(e.number)) },  // it panics; HERE nilField
 	"index":    func(*sentry.Hub) error { var s []int; return errors.New(strconv.Itoa(s[len(os.Args)])) }, // HERE index
 	"division": func(*sentry.Hub) error {
 		var zero int

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,8 +52,6 @@ func (g *gate) newService(name, data string, args ...string) (*service, error) {
 		log: filepath.Join(g.out, name+".service.log"), args: args,
 	}, nil
 }
-
-func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
 // start starts the process and returns; awaitUp waits until it answers.
 func (s *service) start() error {
