@@ -63,6 +63,7 @@ var asks = map[string][]struct{ query, body string }{
 	"POST /api/v1/admin/ops/dead/replay":                        {{"", `{"all":true}`}},
 	"POST /api/v1/admin/ops/dead/drop":                          {{"", `{"all":true}`}},
 	"POST " + alertsPath + "/rules":                             {{"", `{"name":"x","projects":[{project}],"when":{"new":true},"to":["{id}"]}`}},
+	"POST " + alertsPath + "/rules/preview":                     {{"", `{"projects":[{project}],"when":{"new":true}}`}},
 	"PATCH " + alertsPath + "/rules/{id}":                       {{"", `{"projects":[{project}]}`}},
 	"POST " + alertsPath + "/channels":                          {{"", `{"name":"x","kind":"email","addresses":["a@example.com"]}`}},
 	"PATCH " + alertsPath + "/channels/{id}":                    {{"", `{"addresses":["a@example.com"]}`}},
