@@ -53,7 +53,7 @@ func (b *bench) foldOf(problems int, target float64) error {
 	return nil
 }
 
-func foldRound(e *engine.Engines, problems, rules int) (ours, ceiling float64, err error) {
+func foldRound(e *engine.Engines, problems int, rules ruleCounts) (ours, ceiling float64, err error) {
 	log := eventlog.Log{NATS: e.NATS.Conn(), JetStream: e.JetStream(), Stream: migrations.StreamName("")}
 	if err := setRules(log, rules); err != nil {
 		return 0, 0, err

@@ -42,7 +42,7 @@ type bench struct {
 	floodOf, floodBatch int
 	// alertRules is how many rules of alerts are in force in the row fold and in those with
 	// a service.
-	alertRules int
+	alertRules ruleCounts
 	queries    string // prefix of the queries that the list row runs
 	// peak is the highest rate of single events so far, for the row that runs at
 	// half of it.
@@ -81,7 +81,8 @@ func main() {
 	flag.DurationVar(&b.floodFor, "flood", time.Minute, "length of the time before the flood, and of those beside a null sink")
 	flag.IntVar(&b.floodOf, "flood-problems", 100_000, "new problems of the flood")
 	flag.IntVar(&b.floodBatch, "flood-batch", 1, "events in a request of the flood; it must divide the problems")
-	flag.IntVar(&b.alertRules, "alert-rules", 0, "rules of alerts that are in force in the row fold and in those with a service")
+	flag.IntVar(&b.alertRules.records, "alert-rules", 0, "rules of alerts about records that are in force in the row fold and in those with a service")
+	flag.IntVar(&b.alertRules.projects, "alert-project-rules", 0, "likewise rules about projects: spike and quiet")
 	flag.DurationVar(&b.steadyFor, "steady", time.Minute, "length of the steady row")
 	flag.Parse()
 	if path, err := filepath.Abs(b.engine); err == nil {
