@@ -308,7 +308,7 @@ await run({
     await page.getByText('2 frames of libraries').click();
     await page.getByText('Router::dispatch').waitFor();
     for (const [kind, want] of [['As Markdown', `about ${name}`], ['As JSON', '"payload"'], ['As curl', '$ERRATA_KEY'], ['Link', `record=${row.signature}`]]) {
-      await page.locator('.tools summary').click();
+      await page.locator('.tools-end > .menu:not(.follow) > summary').click();
       await page.getByRole('button', { name: kind, exact: true }).click();
       // By its name: the menu of the kind before is still open.
       await page.locator('.toast', { hasText: `Copied: ${kind.replace('As ', '')}.` }).waitFor();
