@@ -28,11 +28,11 @@ type place struct {
 }
 
 // rulesAt are the rules about records of a place: all, those that count events with the
-// smallest frequency first, and whether some of them name records or look at texts.
+// smallest frequency first, and those that name records or search texts.
 type rulesAt struct {
-	all, each    []*watched
-	named, texts bool
-	counters     []counter // of those that count the events of the project
+	all, each, narrow []*watched
+	texts             bool      // some of them search
+	counters          []counter // of those that count the events of the project
 }
 
 // watched is a rule in the form in which events are compared with it.
@@ -221,14 +221,11 @@ func (s *ruleSet) has(rule *watched) bool { return s[rule.index/64]>>(rule.index
 // others are the rules that name other records, or search for something else than the texts
 // of this one.
 func (at *rulesAt) others(r *errata.Record) (off ruleSet) {
-	if !at.texts && !at.named {
-		return off
-	}
 	var said texts
 	if at.texts {
 		said = textsOf(r)
 	}
-	for _, rule := range at.all {
+	for _, rule := range at.narrow {
 		if !rule.names(r) || !said.has(rule.search) {
 			off[rule.index/64] |= 1 << (rule.index % 64)
 		}
@@ -263,7 +260,9 @@ func (at *rulesAt) add(rule *watched, project uint64) {
 		at.counters = append(at.counters, rule.counterOf(project))
 	}
 	at.all = append(at.all, rule)
-	at.named, at.texts = at.named || len(rule.named) > 0, at.texts || rule.search != ""
+	if at.texts = at.texts || rule.search != ""; len(rule.named) > 0 || rule.search != "" {
+		at.narrow = append(at.narrow, rule)
+	}
 	if f := rule.When.Frequency; f != nil {
 		i := slices.IndexFunc(at.each, func(other *watched) bool { return other.When.Frequency.Count > f.Count })
 		if i < 0 {
@@ -365,8 +364,11 @@ func (w *watched) looksAt(r *errata.Record) bool {
 
 // names says whether the record is among those that the rule names.
 func (w *watched) names(r *errata.Record) bool {
+	if len(w.named) == 0 {
+		return true
+	}
 	_, named := w.named[r.Signature]
-	return named || len(w.named) == 0
+	return named
 }
 
 func (w *watched) isAbout(p place) bool {
