@@ -49,6 +49,15 @@ func kindIn(field string, sent json.RawMessage) (alerts.ChannelKind, error) {
 
 // numbersIn reads an array of whole numbers that are not negative.
 func numbersIn(field string, sent json.RawMessage) (numbers []uint64, err error) {
+	var list []json.RawMessage
+	if json.Unmarshal(sent, &list) == nil {
+		for i := range list {
+			list[i] = integral(list[i])
+		}
+		if sent, err = json.Marshal(list); err != nil {
+			return nil, err
+		}
+	}
 	err = read(field, sent, &numbers)
 	return numbers, err
 }

@@ -143,6 +143,11 @@ func TestAlertRulesFromMakingToRemoving(t *testing.T) {
 		changed.Enabled || changed.When.Frequency != nil || changed.Levels[0] != "fatal" {
 		t.Errorf("changed: %d %+v", status, changed)
 	}
+	// 5.0 is a whole number for JSON.
+	if status, code := b.askAlerts(t, admin, "PATCH", rulesPath+"/"+made.ID, `{"projects":[1.0],"throttle_minutes":7.00,"when":{"frequency":{"count":9.0,"minutes":5.0}}}`, &changed); status != http.StatusOK ||
+		changed.ThrottleMinutes != 7 || changed.Projects[0] != 1 || *changed.When.Frequency != (alerts.Frequency{Count: 9, Minutes: 5}) {
+		t.Errorf("with fractions of zero: %d %s %+v", status, code, changed)
+	}
 	// What was read can be put back.
 	var list []json.RawMessage
 	if status, _ := b.askAlerts(t, b.key(t, access.AlertsRead), "GET", rulesPath, "", &list); status != http.StatusOK || len(list) != 1 {

@@ -64,6 +64,9 @@ func read(field string, sent json.RawMessage, to any) error {
 	if err := refuseNullIn(field, sent, reflect.TypeOf(to).Elem()); err != nil {
 		return err
 	}
+	if kind := reflect.TypeOf(to).Elem().Kind(); kind >= reflect.Int && kind <= reflect.Uint64 {
+		sent = integral(sent)
+	}
 	err := json.Unmarshal(sent, to)
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		found, _, _ := strings.Cut(mismatch.Value, " ") // "number 1.5" names the value too

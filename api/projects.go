@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -137,10 +138,20 @@ func (s *service) dsns(c *call) map[uint64]string {
 
 // numberIn reads a whole number.
 func numberIn(field string, sent json.RawMessage) (n int, err error) {
-	if string(sent) == "null" || json.Unmarshal(sent, &n) != nil {
+	if string(sent) == "null" || json.Unmarshal(integral(sent), &n) != nil {
 		return 0, wrongType(field, sent, "a whole number")
 	}
 	return n, nil
+}
+
+// integral is a whole number as encoding/json takes it: 5.0 is one too, and some clients write
+// it so. Anything else stays as it is.
+func integral(sent json.RawMessage) json.RawMessage {
+	digits, zeros, found := bytes.Cut(sent, []byte("."))
+	if found && len(digits) > 0 && len(zeros) > 0 && len(bytes.Trim(zeros, "0")) == 0 {
+		return digits
+	}
+	return sent
 }
 
 // limitIn reads a whole number that is not negative, or null. Errors: invalid_number,
