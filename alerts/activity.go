@@ -36,7 +36,8 @@ type Counted struct {
 	Last errata.Position
 }
 
-// CountingID is the name of what the rule counts. A rule of an older version has none.
+// CountingID is the name of what the rule counts. A rule that an older version has made has no
+// Counting, and its id is the name.
 func (r *Rule) CountingID() string { return cmp.Or(r.Counting, r.ID) }
 
 // countsProjects says whether the rule counts events of projects.
@@ -122,8 +123,8 @@ func (p *periods) see(d *Decider, minute int64) (spike bool) {
 // events are those of the last period.
 func (p *periods) events() uint64 { return p.list[len(p.list)-1].events }
 
-// begin works out what is usual in a period that has begun. It drops what is older than a
-// week. A project of which nobody knows a whole day has no spike.
+// begin begins a period: it finds out how many events are usual, and drops those older than a
+// week. Before a project is known for a whole day, it has no spike.
 func (p *periods) begin(at int64) {
 	s := p.rule.When.Spike
 	p.at, p.usual, p.enough = at, 0, math.MaxUint64
@@ -217,9 +218,10 @@ func (d *Decider) RememberCounted(c Counted) {
 	}
 }
 
-// CountedBefore tells that what stands before the place on the log is counted already, and
-// that all of it has fired what it fires of projects. It is behind the places of all else
-// that the decider was told, when one writer has died before another.
+// CountedBefore tells that the events before the place on the log are counted already, and
+// have fired all that they fire for projects. The place may be ahead of the events that the
+// decider is shown next: then a writer has died after it had written the counts and before it
+// had written the records.
 func (d *Decider) CountedBefore(at errata.Position) { d.counted = at }
 
 // Counted hands out what was counted since the last call.
@@ -269,7 +271,7 @@ func (w *watched) fireOf(f Firing, fire func(Firing)) bool {
 	return true
 }
 
-// Tick is a moment of the log at which rules look for projects that are quiet.
+// Tick is a place on the log, with its time. There the rules look for projects that are quiet.
 type Tick struct {
 	// Sequence is that of its fact.
 	Sequence uint64

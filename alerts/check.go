@@ -33,8 +33,8 @@ const (
 	// minFactor and maxFactor bound how many times as many events a spike has.
 	minFactor = 2
 	maxFactor = 1000
-	// minPeriod is the shortest period of a spike in minutes: a week has 2,016 of them. A
-	// day is the longest one.
+	// minPeriod and maxPeriod bound the period of a spike, in minutes: a week has 2,016 of the
+	// shortest ones.
 	minPeriod = 5
 	maxPeriod = minutesPerDay
 	// minQuiet is more than clocks differ, maxQuiet is a week.

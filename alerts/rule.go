@@ -1,6 +1,10 @@
 package alerts
 
-import errata "github.com/errata-log/errata"
+import (
+	"slices"
+
+	errata "github.com/errata-log/errata"
+)
 
 // Rule says which events are told to whom.
 type Rule struct {
@@ -83,6 +87,12 @@ type Quiet struct {
 type Set = list[Rule]
 
 func (r Rule) id() string { return r.ID }
+
+// LookForQuiet says whether one of the rules looks for quiet projects, so that ticks are
+// needed.
+func LookForQuiet(rules Set) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Enabled && r.When.Quiet != nil })
+}
 
 // Cause is what has fired a rule.
 type Cause string

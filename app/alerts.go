@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts/outbox"
 	"github.com/errata-log/errata/alerts/post"
 	"github.com/errata-log/errata/alerts/service"
@@ -42,7 +41,6 @@ func (a *App) openAlerts(ctx context.Context) (err error) {
 		Progress: progress, Deliveries: deliveries, Alerts: a.settings.Alerts, Channel: a.alerts.Channel,
 		Firings: a.reader.Firings, Folded: a.projector.Store().Sequence, Items: a.reader.Items, Sender: sender, Follow: eventlog.Progressed(a.stream()),
 		Note: func(ctx context.Context, key string, f outbox.Failure) error {
-			ctx = errata.WithActor(ctx, errata.Actor{KeyID: errata.ActorService})
 			return eventlog.AppendNote(ctx, a.stream(), eventlog.NoteAlertFailed, key, f)
 		},
 		Slug: func(project uint64) string { return a.projects.Known().SlugOf(project) },
@@ -55,10 +53,8 @@ func (a *App) openAlerts(ctx context.Context) (err error) {
 // startAlerts begins to send messages, and to say how late it is, once the records are up.
 // Links in messages need the address of the service.
 func (a *App) startAlerts(context.Context) error {
-	a.records.WhenUp(func() {
-		a.outbox.Start()
-		a.ticker.Start()
-	})
+	a.records.WhenUp(a.outbox.Start)
+	a.records.WhenUp(a.ticker.Start)
 	a.cleanups.Add("alerts", func(ctx context.Context) error {
 		return cmp.Or(a.records.Stop(ctx), errors.Join(a.ticker.Stop(ctx), a.outbox.Stop(ctx)))
 	})

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -67,8 +66,7 @@ func (a *App) handler() (http.Handler, error) {
 	}
 	policyReports := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "errata_csp_reports_total", Help: "Breaches of the page's Content-Security-Policy, as browsers report them."})
-	clickHouse := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{Namespace: "errata_clickhouse", PidFn: a.clickHouseProcess})
-	if err := a.registerMetrics(policyReports, clickHouse); err != nil {
+	if err := a.registerMetrics(policyReports, a.engines.ClickHouseMetrics()); err != nil {
 		return nil, err
 	}
 	page, err := web.New()
@@ -150,13 +148,4 @@ func (a *App) registerMetrics(more ...prometheus.Collector) error {
 		}
 	}
 	return nil
-}
-
-// clickHouseProcess is the process of the embedded ClickHouse.
-func (a *App) clickHouseProcess() (int, error) {
-	pid, ok := a.engines.EmbeddedClickHouse()
-	if !ok {
-		return 0, errors.New("no embedded ClickHouse runs")
-	}
-	return pid, nil
 }

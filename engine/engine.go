@@ -10,6 +10,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/errata-log/errata/datadir"
 )
@@ -153,6 +155,18 @@ func (e *Engines) LogMaxBytes() int64 { return e.cfg.LogMaxBytes }
 // EmbeddedClickHouse is the process id of the embedded ClickHouse. ok is false
 // when ClickHouse is external, and while it restarts.
 func (e *Engines) EmbeddedClickHouse() (pid int, ok bool) { return e.clickhouse.Process() }
+
+// ClickHouseMetrics are errata_clickhouse_process_…, of the process of the embedded ClickHouse;
+// none while there is no such process.
+func (e *Engines) ClickHouseMetrics() prometheus.Collector {
+	return collectors.NewProcessCollector(collectors.ProcessCollectorOpts{Namespace: "errata_clickhouse", PidFn: func() (int, error) {
+		pid, ok := e.EmbeddedClickHouse()
+		if !ok {
+			return 0, errors.New("no embedded ClickHouse runs")
+		}
+		return pid, nil
+	}})
+}
 
 // Stop ends both engines: ClickHouse first, then NATS, because the projection
 // follows the log. It may be called more than once; later calls return the error of

@@ -8,21 +8,23 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	errata "github.com/errata-log/errata"
 )
 
 // NoteAlertFailed is the note that a message of alerts has not arrived.
 const NoteAlertFailed = "alert-failed"
 
-// AppendNote puts on the log what the service has done or seen by itself, for the audit
-// trail, in the name of [errata.ActorOf](ctx); body becomes JSON. The log takes one note of a
-// name with the id, which has no blanks. It tries until the outcome is known or settingTimeout
-// is over. Kinds: log_full; log_unavailable when the outcome is not known.
+// AppendNote puts on the log, for the audit trail, what the service has done or seen by
+// itself; body becomes JSON. The log takes one note of a name with the id, which has no
+// blanks. It tries until the outcome is known or settingTimeout is over. Kinds: log_full;
+// log_unavailable when the outcome is not known.
 func AppendNote(ctx context.Context, log Log, name, id string, body any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode note %s: %w", name, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
+	ctx, cancel := context.WithTimeout(errata.WithActor(ctx, errata.Actor{KeyID: errata.ActorService}), settingTimeout)
 	defer cancel()
 	subject := subjectNotes + name + "." + id
 	_, err = untilKnown(ctx, func(err error) error {

@@ -11,9 +11,8 @@ import (
 func TestOneNoteOfAnID(t *testing.T) {
 	l := newLog(t)
 	by := errata.Actor{KeyID: errata.ActorService}
-	ctx := errata.WithActor(t.Context(), by)
 	for _, id := range []string{"msg_1.channel-a", "msg_1.channel-a", "msg_1.channel-b", "msg_1.channel-a"} {
-		if err := eventlog.AppendNote(ctx, l.Log, eventlog.NoteAlertFailed, id, map[string]string{"id": id}); err != nil {
+		if err := eventlog.AppendNote(t.Context(), l.Log, eventlog.NoteAlertFailed, id, map[string]string{"id": id}); err != nil {
 			t.Fatal(err)
 		}
 	}

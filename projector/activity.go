@@ -201,9 +201,7 @@ func (c *committer) countPast(ctx context.Context, rule *alerts.Rule, cause aler
 		}
 		c.written.counted = append(c.written.counted, one)
 		return nil
-	}, sqlActivityBefore, c.behindCheckpoint(), clickhouse.Named("minutes", minutes), clickhouse.Named("since", since),
+	}, sqlActivityBefore, append(aboutEvents(rule), c.behindCheckpoint(), clickhouse.Named("minutes", minutes), clickhouse.Named("since", since),
 		clickhouse.Named("all", cause == alerts.CauseQuiet), clickhouse.Named("search", strings.ToLower(rule.Search)),
-		clickhouse.Named("signatures", orEmpty(rule.Signatures)), clickhouse.Named("books", orEmpty(rule.Books)),
-		clickhouse.Named("projects", orEmpty(rule.Projects)), clickhouse.Named("environments", orEmpty(rule.Environments)),
-		clickhouse.Named("levels", orEmpty(rule.Levels)))
+		clickhouse.Named("signatures", orEmpty(rule.Signatures)))...)
 }

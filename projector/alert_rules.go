@@ -3,7 +3,6 @@ package projector
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
@@ -31,8 +30,7 @@ func (r *alertRules) after(f eventlog.Fact) *alertRules {
 	case len(set) == 0:
 		return nil
 	default:
-		waits := slices.ContainsFunc(set, func(rule alerts.Rule) bool { return rule.Enabled && rule.When.Quiet != nil })
-		return &alertRules{set: set, waits: waits}
+		return &alertRules{set: set, waits: alerts.LookForQuiet(set)}
 	}
 }
 

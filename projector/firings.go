@@ -161,10 +161,8 @@ func (c *committer) rememberWindow(ctx context.Context, rule alerts.Rule, clock 
 		copy(one.key.signature[:], signature)
 		all = append(all, one)
 		return nil
-	}, sqlFireWindows, c.behindCheckpoint(), clickhouse.Named("rule", rule.ID), clickhouse.Named("since", alerts.WindowFrom(rule, clock)),
-		clickhouse.Named("users", rule.When.Frequency.Users > 0), clickhouse.Named("most", alerts.MaxUsers), clickhouse.Named("signatures", signatures),
-		clickhouse.Named("books", orEmpty(rule.Books)), clickhouse.Named("projects", orEmpty(rule.Projects)),
-		clickhouse.Named("environments", orEmpty(rule.Environments)), clickhouse.Named("levels", orEmpty(rule.Levels)))
+	}, sqlFireWindows, append(aboutEvents(&rule), c.behindCheckpoint(), clickhouse.Named("rule", rule.ID), clickhouse.Named("since", alerts.WindowFrom(rule, clock)),
+		clickhouse.Named("users", rule.When.Frequency.Users > 0), clickhouse.Named("most", alerts.MaxUsers), clickhouse.Named("signatures", signatures))...)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -194,6 +192,14 @@ func (c *committer) recordsOf(ctx context.Context, all []counted) (map[recordKey
 		keys[all[i].key] = struct{}{}
 	}
 	return c.currentRecords(ctx, slices.Collect(maps.Keys(keys)))
+}
+
+// aboutEvents are the parameters that say which events a rule is about.
+func aboutEvents(rule *alerts.Rule) []any {
+	return []any{
+		clickhouse.Named("books", orEmpty(rule.Books)), clickhouse.Named("projects", orEmpty(rule.Projects)),
+		clickhouse.Named("environments", orEmpty(rule.Environments)), clickhouse.Named("levels", orEmpty(rule.Levels)),
+	}
 }
 
 // orEmpty is the list, which a parameter needs even when it is empty.

@@ -92,28 +92,41 @@ func TestFiringsAreAFunctionOfTheLog(t *testing.T) {
 	h.end()
 	l.barrier()
 	h.stop()
-	grown, causes := l.firings(), map[string]int{}
-	for _, f := range grown {
-		causes[f.Rule+" "+f.Cause]++
+	grown := l.firesTheSameAtOnce("first new", "first regressed", "third reached", "often frequency", "users frequency")
+	l.folded() // what was folded already fires nothing
+	if again := l.firings(); len(again) != grown {
+		t.Errorf("%d firings after another start, want %d", len(again), grown)
 	}
-	for _, cause := range []string{"first new", "first regressed", "third reached", "often frequency", "users frequency"} {
-		if causes[cause] == 0 {
-			t.Errorf("%s has not fired: %v", cause, causes)
+}
+
+// firesTheSameAtOnce compares what has fired, and how often, as the log grew with what fires
+// when all of it is folded at once. Each of the causes must be among it.
+func (l *ledger) firesTheSameAtOnce(causes ...string) (fired int) {
+	l.t.Helper()
+	grown, seen := l.firings(), map[string]int{}
+	for _, f := range grown {
+		seen[f.Rule+" "+f.Cause]++
+	}
+	l.t.Logf("fired %v", seen)
+	for _, cause := range causes {
+		if seen[cause] == 0 {
+			l.t.Errorf("%s has not fired: %v", cause, seen)
 		}
 	}
 	l.forgetAll()
+	l.folded()
+	if diff := cmp.Diff(grown, l.firings()); diff != "" {
+		l.t.Errorf("(-as the log grew +at once)\n%s", diff)
+	}
+	return len(grown)
+}
+
+// folded runs a projector until it has folded the whole log.
+func (l *ledger) folded() {
+	l.t.Helper()
 	_, stop := l.start()
 	l.barrier()
 	stop()
-	if diff := cmp.Diff(grown, l.firings()); diff != "" {
-		t.Errorf("(-as the log grew +at once)\n%s", diff)
-	}
-	_, stop = l.start() // what was folded already fires nothing
-	l.barrier()
-	stop()
-	if again := l.firings(); len(again) != len(grown) {
-		t.Errorf("%d firings after another start, want %d", len(again), len(grown))
-	}
 }
 
 // firingHistory is a random life of a ledger with rules.

@@ -63,8 +63,11 @@ func (r *Reader) Preview(ctx context.Context, rule alerts.Rule, gap time.Duratio
 
 // rehearse lets the rule decide on the events of the time.
 func (r *Reader) rehearse(ctx context.Context, rule alerts.Rule, p *Preview) ([]alerts.Firing, error) {
+	if !rule.When.OfRecords() {
+		return nil, nil
+	}
 	q, err := pastStatement(rule, p.From)
-	if err != nil || !rule.When.OfRecords() {
+	if err != nil {
 		return nil, err
 	}
 	return alerts.Rehearse(rule, func(show func(*alerts.Past)) error {

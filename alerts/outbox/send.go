@@ -162,9 +162,9 @@ func (o *Outbox) putDelivery(ctx context.Context, d Delivery, revision uint64) (
 	return revision, nil
 }
 
-// sendDue begins to send what is due and is not being sent. It waits for none of it: a
-// receiver that is slow holds up its own channel alone. The error is of those that have ended
-// since the last call; one that could not be claimed is another node's.
+// sendDue begins to send each delivery that is due and not being sent. It does not wait for
+// them, so a slow receiver holds up its own channel alone. The error is of those that have
+// ended since the last call. It leaves out those that another node has claimed.
 func (o *Outbox) sendDue(ctx context.Context) error {
 	for _, one := range o.deliveries.due(o.cfg.Now()) {
 		if ctx.Err() == nil && o.senders.begin(&one.Delivery) {

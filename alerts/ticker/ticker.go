@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/errata-log/errata/alerts"
@@ -68,7 +67,7 @@ func (t *Ticker) Stop(ctx context.Context) error { return t.work.Stop(ctx) }
 // tick puts a tick on the log when a minute has begun and a rule needs it.
 func (t *Ticker) tick(ctx context.Context) error {
 	rules, _ := t.cfg.Alerts()
-	if !slices.ContainsFunc(rules, func(r alerts.Rule) bool { return r.Enabled && r.When.Quiet != nil }) {
+	if !alerts.LookForQuiet(rules) {
 		t.told = 0
 		return nil
 	}
