@@ -61,13 +61,15 @@ function useKeptScroll(open: boolean): void {
   }, [open]);
 }
 
-// What had the focus in the record goes away with it.
+// What had the focus in the record goes away with it. Whoever closes the record at once finds the focus still
+// on the row where it was opened, which may be another one.
 function useFocusBack(key: string): void {
   const was = useRef(key);
   useLayoutEffect(() => {
     const closed = key ? '' : was.current;
     was.current = key;
-    if (!closed || document.activeElement !== document.body) return;
+    const at = document.activeElement;
+    if (!closed || (at !== document.body && !at?.closest('.list-rows'))) return;
     focusRow(closed);
     cursor.value = closed;
   }, [key]);
