@@ -21,6 +21,11 @@ export const chosenProject = computed(() => projectOf(projects.value ?? [], chos
 /** Whether rows of different projects stand side by side. */
 export const mixed = computed(() => (projects.value?.length ?? 0) > 1 && (chosen.value === '' || chosen.value.includes(',')));
 
+/** The name of a project, as far as it is known. */
+export function nameOfProject(id: number): string {
+  return projects.value?.find((p) => p.id === id)?.name ?? `project ${id}`;
+}
+
 const turn = signal(0);
 
 /** Reads them again, after one of them was changed here. */

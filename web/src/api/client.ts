@@ -30,6 +30,12 @@ export class ApiError extends Error {
     super(message);
   }
 
+  /** The field that was refused, or ''. */
+  get field(): string {
+    const field = (this.details as { field?: unknown } | undefined)?.field;
+    return typeof field === 'string' ? field : '';
+  }
+
   /** The scope that the key lacks, or ''. */
   get scope(): string {
     const details = this.details as { scope?: unknown } | undefined;

@@ -1,15 +1,15 @@
 // The form of a channel.
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { writeChannel, type Channel, type ChannelKind } from '../../api/alerts';
-import { newOnce } from '../../api/client';
-import { channelBody, channelDraft, formField, hasSecret, kindChoices, kindWords, newChannel, urlHints, type ChannelDraft } from '../../lib/alerts';
+import { channelBody, channelDraft, hasSecret, kindChoices, kindWords, newChannel, urlHints, type ChannelDraft } from '../../lib/alerts';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { Select, TextArea, TextField } from '../../ui/field';
 import { Note } from '../../ui/state';
-import { toast, wordsOf } from '../../ui/toast';
+import { useSubmit } from '../../ui/submit';
+import { toast } from '../../ui/toast';
 import { madeChannel } from './channels';
-import { fieldOf } from './refused';
+import { refusedField } from './refused';
 
 interface ChannelDialogProps {
   /** "new" for a new one. */
@@ -22,26 +22,14 @@ interface ChannelDialogProps {
 export function ChannelDialog({ id, channels, onClose, onDone }: ChannelDialogProps) {
   const of = channels.find((c) => c.id === id);
   const [draft, setDraft] = useState<ChannelDraft>(of ? channelDraft(of) : newChannel);
-  const [errors, setErrors] = useState<Record<string, string>>({});
-  const [busy, setBusy] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
-  const once = useRef(newOnce());
+  const { form, errors, busy, send } = useSubmit();
   const set = (next: Partial<ChannelDraft>) => setDraft((d) => ({ ...d, ...next }));
-  const submit = async () => {
-    setBusy(true);
-    setErrors({});
-    try {
-      const channel = await writeChannel(of?.id ?? '', channelBody(draft), once.current);
-      if (channel.secret) madeChannel.value = channel;
-      toast.good(`“${channel.name}” is ${of ? 'saved' : 'made'}.`);
-      onDone();
-    } catch (error) {
-      once.current = newOnce(); // what was refused is asked again as something else
-      setBusy(false);
-      setErrors({ [formField(fieldOf(error))]: wordsOf(error) });
-      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
-    }
-  };
+  const submit = () => send(async (once) => {
+    const channel = await writeChannel(of?.id ?? '', channelBody(draft), once);
+    if (channel.secret) madeChannel.value = channel;
+    toast.good(`“${channel.name}” is ${of ? 'saved' : 'made'}.`);
+    onDone();
+  }, refusedField);
   if (id !== 'new' && !of) return <Dialog title="Channel" onClose={onClose}><p>There is no such channel any more.</p></Dialog>;
   return (
     <Dialog title={of ? `Channel “${of.name}”` : 'New channel'} onClose={onClose}>

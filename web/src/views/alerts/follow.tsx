@@ -11,7 +11,7 @@ import { useLoad } from '../../ui/load';
 import { Menu } from '../../ui/menu';
 import { Failure, Loading } from '../../ui/state';
 import { toast } from '../../ui/toast';
-import { ChannelName } from './names';
+import { ChannelName } from './channelname';
 
 /** Nothing where the key may not see rules, or may not change them. */
 export function Follow({ of }: { of: RecordRef }) {

@@ -4,10 +4,10 @@ import { rehearse, type Rehearsal } from '../../api/alerts';
 import { bodyOf, notCountedWords, projectWords, rehearsalWords, type RuleDraft } from '../../lib/alerts';
 import { sparkPath } from '../../lib/spark';
 import { shortClass } from '../../lib/text';
+import { nameOfProject } from '../../projects';
 import { LevelBadge } from '../../ui/badge';
 import { Safe, Time } from '../../ui/text';
 import { wordsOf } from '../../ui/toast';
-import { nameOfProject } from './names';
 
 /** Nobody types as fast. */
 const settled = 400;

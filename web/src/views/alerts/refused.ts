@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/client';
+import { formField } from '../../lib/alerts';
 
-/** The field that a refusal names; '' for none. */
-export function fieldOf(error: unknown): string {
-  const field = error instanceof ApiError ? (error.details as { field?: unknown } | undefined)?.field : undefined;
-  return typeof field === 'string' ? field : '';
+/** The field of the form that a refusal is about; '' for none. */
+export function refusedField(error: unknown): string {
+  return error instanceof ApiError ? formField(error.field) : '';
 }

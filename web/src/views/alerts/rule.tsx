@@ -1,10 +1,9 @@
 // The form of a rule, with what it would have fired.
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { alertScopes, writeRule, type Channel, type Rule } from '../../api/alerts';
-import { newOnce } from '../../api/client';
 import { books, levels } from '../../api/types';
-import { bodyOf, draftOf, formField, newRule, type RuleDraft } from '../../lib/alerts';
+import { bodyOf, draftOf, newRule, type RuleDraft } from '../../lib/alerts';
 import { plural } from '../../lib/text';
 import { projects } from '../../projects';
 import { can } from '../../session';
@@ -12,12 +11,13 @@ import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { Check, TextField } from '../../ui/field';
 import { Note } from '../../ui/state';
+import { useSubmit } from '../../ui/submit';
 import { Safe } from '../../ui/text';
-import { toast, wordsOf } from '../../ui/toast';
+import { toast } from '../../ui/toast';
 import { Causes } from './causes';
-import { ChannelName } from './names';
+import { ChannelName } from './channelname';
 import { Preview } from './preview';
-import { fieldOf } from './refused';
+import { refusedField } from './refused';
 
 interface RuleDialogProps {
   /** "new" for a new one. */
@@ -31,25 +31,13 @@ interface RuleDialogProps {
 export function RuleDialog({ id, rules, channels, onClose, onDone }: RuleDialogProps) {
   const of = rules.find((r) => r.id === id);
   const [draft, setDraft] = useState<RuleDraft>(of ? draftOf(of) : { ...newRule, to: channels.length === 1 ? [channels[0]!.id] : [] });
-  const [errors, setErrors] = useState<Record<string, string>>({});
-  const [busy, setBusy] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
-  const once = useRef(newOnce());
+  const { form, errors, busy, send } = useSubmit();
   const set = (next: Partial<RuleDraft>) => setDraft((d) => ({ ...d, ...next }));
-  const submit = async () => {
-    setBusy(true);
-    setErrors({});
-    try {
-      const rule = await writeRule(of?.id ?? '', bodyOf(draft), once.current);
-      toast.good(`“${rule.name}” is ${of ? 'saved' : 'made'}. It is about events from now on.`);
-      onDone();
-    } catch (error) {
-      once.current = newOnce(); // what was refused is asked again as something else
-      setBusy(false);
-      setErrors({ [formField(fieldOf(error))]: wordsOf(error) });
-      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"], .group-error')?.focus());
-    }
-  };
+  const submit = () => send(async (once) => {
+    const rule = await writeRule(of?.id ?? '', bodyOf(draft), once);
+    toast.good(`“${rule.name}” is ${of ? 'saved' : 'made'}. It is about events from now on.`);
+    onDone();
+  }, refusedField);
   if (id !== 'new' && !of) return <Dialog title="Rule" onClose={onClose}><p>There is no such rule any more.</p></Dialog>;
   const may = can(alertScopes.manage);
   return (

@@ -2,6 +2,7 @@
 import { alertScopes, deleteRule, writeRule, type Channel, type Rule } from '../../api/alerts';
 import { newOnce } from '../../api/client';
 import { limitWords, whenWords } from '../../lib/alerts';
+import { nameOfProject } from '../../projects';
 import { change } from '../../router';
 import { lacking } from '../../session';
 import { Button, PageLink } from '../../ui/button';
@@ -11,7 +12,6 @@ import { Empty, Panel } from '../../ui/state';
 import { Table, type Column } from '../../ui/table';
 import { Safe } from '../../ui/text';
 import { toast } from '../../ui/toast';
-import { nameOfProject } from './names';
 
 interface RulesProps {
   rules: readonly Rule[];

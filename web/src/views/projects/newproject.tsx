@@ -1,5 +1,5 @@
-import { useRef, useState } from 'preact/hooks';
-import { ApiError, newOnce } from '../../api/client';
+import { useState } from 'preact/hooks';
+import { ApiError } from '../../api/client';
 import { createProject, type Project } from '../../api/projects';
 import { platforms } from '../../lib/projects';
 import { refreshProjects } from '../../projects';
@@ -7,34 +7,20 @@ import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { TextField } from '../../ui/field';
 import { Note } from '../../ui/state';
-import { wordsOf } from '../../ui/toast';
+import { useSubmit } from '../../ui/submit';
 import { made } from './made';
 
 export function NewProjectDialog({ onClose, onMade }: { onClose: () => void; onMade: (project: Project) => void }) {
   const [name, setName] = useState('');
   const [platform, setPlatform] = useState('');
-  const [errors, setErrors] = useState<Record<string, string>>({});
-  const [busy, setBusy] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
-  const once = useRef(newOnce());
-  const refuse = (field: string, words: string) => {
-    setErrors({ [field]: words });
-    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
-  };
+  const { form, errors, busy, refuse, send } = useSubmit();
   const submit = async () => {
     if (!name.trim()) return refuse('name', 'Enter a name for the project.');
-    setBusy(true);
-    setErrors({});
-    try {
-      made.value = await createProject({ name: name.trim(), platform: platform.trim() }, once.current);
+    await send(async (once) => {
+      made.value = await createProject({ name: name.trim(), platform: platform.trim() }, once);
       refreshProjects();
       onMade(made.value);
-    } catch (error) {
-      // What was refused is asked again as something else.
-      once.current = newOnce();
-      setBusy(false);
-      refuse(fieldOf(error), wordsOf(error));
-    }
+    }, fieldOf);
   };
   return (
     <Dialog title="Create a project" onClose={onClose}>
@@ -57,6 +43,6 @@ export function NewProjectDialog({ onClose, onMade }: { onClose: () => void; onM
 
 /** The field of the form that a refusal is about; '' for none. */
 function fieldOf(error: unknown): string {
-  const field = error instanceof ApiError ? (error.details as { field?: unknown } | undefined)?.field : undefined;
+  const field = error instanceof ApiError ? error.field : '';
   return field === 'name' || field === 'platform' ? field : '';
 }

@@ -4,7 +4,7 @@ import { read, revokeKey } from '../../api/settings';
 import type { Key } from '../../api/types';
 import { kinds, meaning } from '../../lib/scopelist';
 import { plural } from '../../lib/text';
-import { projects, refreshProjects } from '../../projects';
+import { nameOfProject, refreshProjects } from '../../projects';
 import { can, who } from '../../session';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
@@ -112,18 +112,13 @@ function Made({ of }: { of: Key }) {
 function columns(revoke: (key: Key) => Promise<void>): Column<Key>[] {
   return [
     { name: 'name', head: 'Name', cell: (k) => <><Safe text={k.name} /> {k.id === who.value?.id ? <Badge tone="good">you</Badge> : null}<br /><code class="mono dim small">{k.id}</code></> },
-    { name: 'kind', head: 'Kind', cell: (k) => <>{kinds.find((x) => x.value === k.kind)?.label ?? k.kind}{k.project ? <span class="dim"> · <Safe text={named(k.project)} /></span> : null}{k.projects?.length ? <span class="dim"> · only <Safe text={k.projects.map(named).join(', ')} /></span> : null}</> },
+    { name: 'kind', head: 'Kind', cell: (k) => <>{kinds.find((x) => x.value === k.kind)?.label ?? k.kind}{k.project ? <span class="dim"> · <Safe text={nameOfProject(k.project)} /></span> : null}{k.projects?.length ? <span class="dim"> · only <Safe text={k.projects.map(nameOfProject).join(', ')} /></span> : null}</> },
     { name: 'scopes', head: 'Scopes', cell: (k) => <Scopes list={k.scopes} /> },
     { name: 'used', head: 'Used', cell: (k) => <Time iso={k.last_used_at} /> },
     { name: 'made', head: 'Created', cell: (k) => <Time iso={k.created_at} /> },
     { name: 'expires', head: 'Expires', cell: (k) => (k.state === 'active' ? (k.ends_soon ? <><Badge tone="warn">soon</Badge> <Time iso={k.expires_at} /></> : <Time iso={k.expires_at} />) : <Badge tone="bad">{k.state}</Badge>) },
     { name: 'dsn', head: <span class="offscreen">Actions</span>, right: true, cell: (k) => <Actions of={k} revoke={revoke} /> },
   ];
-}
-
-/** The name of a project, as far as it is known. */
-function named(id: number): string {
-  return projects.value?.find((p) => p.id === id)?.name ?? `project ${id}`;
 }
 
 function Actions({ of, revoke }: { of: Key; revoke: (key: Key) => Promise<void> }) {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
-import { ApiError, newOnce } from '../../api/client';
+import { useState } from 'preact/hooks';
+import { ApiError } from '../../api/client';
 import { createKey, type NewKey } from '../../api/settings';
 import type { Key } from '../../api/types';
 import { kinds, offered, scopeGroups } from '../../lib/scopelist';
@@ -14,7 +14,7 @@ import { Dialog } from '../../ui/dialog';
 import { Check, Select, TextField } from '../../ui/field';
 import { Note } from '../../ui/state';
 import { Safe } from '../../ui/text';
-import { wordsOf } from '../../ui/toast';
+import { useSubmit } from '../../ui/submit';
 
 const lives = [
   { value: '30', label: '30 days' },
@@ -42,14 +42,7 @@ export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade:
   const [project, setProject] = useState('');
   const [only, setOnly] = useState<readonly number[]>([]);
   const [days, setDays] = useState(lifeOf('ing'));
-  const [errors, setErrors] = useState<Record<string, string>>({});
-  const [busy, setBusy] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
-  const once = useRef(newOnce());
-  const refuse = (field: string, words: string) => {
-    setErrors({ [field]: words });
-    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"], .scope-error')?.focus());
-  };
+  const { form, errors, busy, refuse, send, clear } = useSubmit();
   const submit = async () => {
     if (!name.trim()) return refuse('name', 'Enter a name for the key.');
     if (kind !== 'ing' && scopes.length === 0) return refuse('scopes', 'Tick at least one scope.');
@@ -58,22 +51,13 @@ export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade:
     if (kind === 'ing') key.project = Number(project || 0);
     else key.scopes = [...scopes];
     if (kind === 'adm' && only.length > 0) key.projects = [...only];
-    setBusy(true);
-    setErrors({});
-    try {
-      onMade(await createKey(key, once.current));
-    } catch (error) {
-      // What was refused is asked again as something else.
-      once.current = newOnce();
-      setBusy(false);
-      refuse(fieldIn(error, kind), wordsOf(error));
-    }
+    await send(async (once) => onMade(await createKey(key, once)), (error) => fieldIn(error, kind));
   };
   const pick = (next: Key['kind']) => {
     setKind(next);
     setScopes(next === 'ops' ? ['Ops/Read'] : []);
     if (days === lifeOf(kind)) setDays(lifeOf(next));
-    setErrors({});
+    clear();
   };
   return (
     <Dialog title="Create a key" onClose={onClose} wide>
@@ -123,7 +107,7 @@ function Only({ chosen, error, onChange }: { chosen: readonly number[]; error?: 
   return (
     <fieldset class="scope-list only-projects">
       <legend>{chosen.length === 0 ? 'In all projects, also later ones' : `In ${plural(chosen.length, 'project')} only`}</legend>
-      {error ? <div class="bad scope-error" role="alert" tabIndex={-1}>{error}</div> : null}
+      {error ? <div class="bad group-error" role="alert" tabIndex={-1}>{error}</div> : null}
       <p class="dim small">Tick some, and the key sees and changes nothing of the others, nor what concerns the whole service.</p>
       <div class="scope-groups">
         {list.map((p) => <Check key={p.id} label={<Safe text={p.name} />} checked={chosen.includes(p.id)} onChange={(on) => onChange(on ? [...chosen, p.id] : chosen.filter((n) => n !== p.id))} />)}
@@ -154,7 +138,7 @@ function ScopeList({ kind, chosen, error, onChange }: { kind: Key['kind']; chose
   return (
     <fieldset class="scope-list" aria-describedby={error ? 'scopes-error' : undefined}>
       <legend>The key may</legend>
-      {error ? <div class="bad scope-error" id="scopes-error" role="alert" tabIndex={-1}>{error}</div> : null}
+      {error ? <div class="bad group-error" id="scopes-error" role="alert" tabIndex={-1}>{error}</div> : null}
       {kind === 'adm' ? box('*', <b>everything, also the scopes of later versions</b>, false) : null}
       <div class="scope-groups">
         {groups.map((g) => {
