@@ -56,10 +56,18 @@ export async function tab(b, options = {}) {
   // The stream never ends.
   const asked = new Set();
   waiting.set(page, asked);
+  // The browser may not report the end of requests that a page had open when it was left,
+  // nor of those that it still sends until the next one is there.
+  let leaving = false;
+  page.on('framenavigated', () => {
+    if (leaving) asked.clear();
+    leaving = false;
+  });
   page.on('request', (r) => {
-    // The browser may not report the end of requests that a page had open when it
-    // was left.
-    if (r.isNavigationRequest()) asked.clear();
+    if (r.isNavigationRequest()) {
+      leaving = true;
+      asked.clear();
+    }
     if (!new URL(r.url()).pathname.endsWith('/stream')) asked.add(r);
   });
   for (const end of ['requestfinished', 'requestfailed']) page.on(end, (r) => asked.delete(r));
