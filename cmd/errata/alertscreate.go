@@ -29,8 +29,9 @@ type newRule struct {
 	To              []string       `json:"to"`
 }
 
-const rulesCreateHelp = `Makes a rule and prints its id. At least one of --new, --regressed, --reached and
---frequency says what fires it; what the event must be of is any without a flag.
+const rulesCreateHelp = `Makes a rule and prints its id. At least one of --new, --regressed, --reached,
+--frequency, --spike and --quiet says what fires it; what the event must be of is any
+without a flag.
 
   errata alerts rules create "In production" --environments production \
     --new --regressed --to CHANNEL
@@ -84,6 +85,8 @@ type conditions struct {
 	reached          uint64
 	count, users     uint64
 	minutes          int
+	factor, period   int
+	quiet            int
 }
 
 func (w *conditions) declare(flags *pflag.FlagSet) {
@@ -93,6 +96,9 @@ func (w *conditions) declare(flags *pflag.FlagSet) {
 	flags.Uint64Var(&w.count, "frequency", 0, "Fires when a record has so `many` events in --frequency-minutes.")
 	flags.IntVar(&w.minutes, "frequency-minutes", 0, "The last so `many` minutes, for --frequency.")
 	flags.Uint64Var(&w.users, "frequency-users", 0, "Of so `many` different users too, for --frequency.")
+	flags.IntVar(&w.factor, "spike", 0, "Fires when a project has so `many` times its usual events in --spike-minutes.")
+	flags.IntVar(&w.period, "spike-minutes", 0, "A period of so `many` minutes, for --spike.")
+	flags.IntVar(&w.quiet, "quiet", 0, "Fires when a project has sent nothing for so `many` minutes.")
 }
 
 // set is "when" as the flags say. The service says what is wrong with its values.
@@ -116,8 +122,16 @@ func (w *conditions) set(flags *pflag.FlagSet) (map[string]any, error) {
 	} else if flags.Changed("frequency-minutes") || flags.Changed("frequency-users") {
 		return nil, usagef("--frequency-minutes and --frequency-users belong to --frequency")
 	}
+	if flags.Changed("spike") {
+		when["spike"] = map[string]any{"factor": w.factor, "minutes": w.period}
+	} else if flags.Changed("spike-minutes") {
+		return nil, usagef("--spike-minutes belongs to --spike")
+	}
+	if flags.Changed("quiet") {
+		when["quiet"] = map[string]any{"minutes": w.quiet}
+	}
 	if len(when) == 0 {
-		return nil, usagef("say what fires the rule: --new, --regressed, --reached or --frequency")
+		return nil, usagef("say what fires the rule: --new, --regressed, --reached, --frequency, --spike or --quiet")
 	}
 	return when, nil
 }

@@ -46,6 +46,7 @@ func TestCreateAlerts(t *testing.T) {
 		{"", "rules create r --regressed --reached 9 --to a --disabled", `{"name":"r","enabled":false,"when":{"reached":{"count":9},"regressed":true},"to":["a"]}`},
 		{"", "rules add r --frequency 100 --frequency-minutes 10 --to a", `{"name":"r","enabled":true,"when":{"frequency":{"count":100,"minutes":10}},"to":["a"]}`},
 		{"", "rules create r --frequency 100 --frequency-minutes 10 --frequency-users 5 --to a", `{"name":"r","enabled":true,"when":{"frequency":{"count":100,"minutes":10,"users":5}},"to":["a"]}`},
+		{"", "rules create r --spike 5 --spike-minutes 60 --quiet 120 --to a", `{"name":"r","enabled":true,"when":{"quiet":{"minutes":120},"spike":{"factor":5,"minutes":60}},"to":["a"]}`},
 		{"", "rules create r --new --to a --projects 3,shop --environments e --levels error,fatal --types system --signatures 00ff --search s --throttle-minutes 5",
 			`{"name":"r","enabled":true,"projects":[3,7],"environments":["e"],"levels":["error","fatal"],"books":["system"],"signatures":["00ff"],"search":"s","when":{"new":true},"throttle_minutes":5,"to":["a"]}`},
 		{"", "channels create c --kind email --addresses a@example.com,b@example.com", `{"name":"c","kind":"email","enabled":true,"addresses":["a@example.com","b@example.com"]}`},
@@ -73,8 +74,9 @@ func TestCreateAlerts(t *testing.T) {
 func TestCreateAlertsMistakes(t *testing.T) {
 	at, sent := echoService(t)
 	for _, c := range []struct{ input, args, want string }{
-		{"", "rules create r --to a", "--new, --regressed, --reached or --frequency"},
+		{"", "rules create r --to a", "--new, --regressed, --reached, --frequency, --spike or --quiet"},
 		{"", "rules create r --new --frequency-minutes 5 --to a", "belong to --frequency"},
+		{"", "rules create r --new --spike-minutes 5 --to a", "belongs to --spike"},
 		{"", "rules create --new", "arg"},
 		{"", "rules enable", "arg"},
 		{"", "rules nonsense", "nonsense"},
