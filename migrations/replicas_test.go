@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -19,34 +20,14 @@ import (
 // startCluster runs three servers and returns when they can make streams.
 func startCluster(t *testing.T) jetstream.JetStream {
 	t.Helper()
-	var routes []*url.URL
-	var ports []int
+	servers := startServers(t)
 	for range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-		routes = append(routes, &url.URL{Scheme: "nats", Host: l.Addr().String()})
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
+		if servers == nil {
+			servers = startServers(t)
 		}
 	}
-	var servers []*server.Server
-	for i, port := range ports {
-		srv, err := server.NewServer(&server.Options{
-			ServerName: fmt.Sprint("n", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
-			JetStream: true, StoreDir: t.TempDir(), Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: port}, Routes: routes,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		srv.Start()
-		t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-		if !srv.ReadyForConnections(time.Minute) {
-			t.Fatal("a server did not start")
-		}
-		servers = append(servers, srv)
+	if servers == nil {
+		t.Fatal("three servers did not start, with four choices of ports")
 	}
 	awaitLeader(t, servers)
 	conn, err := nats.Connect(servers[0].ClientURL())
@@ -59,6 +40,49 @@ func startCluster(t *testing.T) jetstream.JetStream {
 		t.Fatal(err)
 	}
 	return js
+}
+
+// startServers runs three servers that know each other's ports. It returns nil when
+// one of them does not listen: another process can take a port after it was chosen.
+func startServers(t *testing.T) []*server.Server {
+	t.Helper()
+	var servers []*server.Server
+	routes := freePorts(t, 3)
+	for i, route := range routes {
+		port, err := strconv.Atoi(route.Port())
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv, err := server.NewServer(&server.Options{
+			ServerName: fmt.Sprint("n", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+			JetStream: true, StoreDir: t.TempDir(), Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: port}, Routes: routes,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.Start()
+		t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+		if !srv.ReadyForConnections(15 * time.Second) {
+			return nil
+		}
+		servers = append(servers, srv)
+	}
+	return servers
+}
+
+// freePorts returns the addresses of n ports on which nobody listens.
+func freePorts(t *testing.T, n int) []*url.URL {
+	t.Helper()
+	var found []*url.URL
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		found = append(found, &url.URL{Scheme: "nats", Host: l.Addr().String()})
+	}
+	return found
 }
 
 // awaitLeader returns when one of the servers leads and the others follow it. It
