@@ -287,14 +287,13 @@ func see(d *alerts.Decider, batch, before []moment) (fired []alerts.Firing) {
 				}
 			}
 			r.Count = p.Before + 1
-			watching[m.record] = d.Watch(p)
+			w := d.Watch(p)
+			watching[m.record] = &w
 		}
 		for n := range m.events {
 			s := m.Sighting
 			s.Position += errata.Position(n)
-			if w := watching[m.record]; w != nil {
-				w.See(&s, fire)
-			}
+			watching[m.record].See(&s, fire)
 		}
 	}
 	return fired

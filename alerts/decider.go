@@ -19,6 +19,12 @@ type Decider struct {
 	counted      errata.Position
 	freshPeriods []*periods
 	freshLast    []*lastSeen
+	// said has the texts of the last record, last is its place.
+	said texts
+	last struct {
+		place
+		at *rulesAt
+	}
 }
 
 // place is what the records have in common that rules are about.
@@ -27,18 +33,20 @@ type place struct {
 	project uint64
 }
 
-// rulesAt are the rules about records of a place: all, those that count events with the
-// smallest frequency first, and those that name records or search texts.
+// rulesAt are the rules about records of a place.
 type rulesAt struct {
-	all, each, narrow []*watched
-	texts             bool      // some of them search
-	counters          []counter // of those that count the events of the project
+	any      bool
+	once     []*watched // those that fire for one event: the first, one that comes back, the nth
+	each     []*watched // those that count each event, the smallest frequency first
+	narrow   []*watched // those that name records or search texts
+	texts    bool       // some of them search
+	counters []counter  // of those that count the events of the project
 }
 
 // watched is a rule in the form in which events are compared with it.
 type watched struct {
 	Rule
-	search string // in lower case
+	search []byte // in lower case
 	named  map[errata.Signature]struct{}
 	levels []errata.Level
 	books  []errata.Book
@@ -69,7 +77,7 @@ func NewDecider(rules Set) *Decider {
 
 func watch(rule Rule) watched {
 	w := watched{
-		Rule: rule, search: strings.ToLower(rule.Search), named: map[errata.Signature]struct{}{}, fired: map[errata.Position]int64{}, room: minFired,
+		Rule: rule, search: []byte(strings.ToLower(rule.Search)), named: map[errata.Signature]struct{}{}, fired: map[errata.Position]int64{}, room: minFired,
 		firedOf: map[uint64]int64{}, periods: map[uint64]*periods{}, last: map[uint64]*lastSeen{},
 	}
 	for _, name := range rule.Levels {
@@ -111,7 +119,7 @@ func (d *Decider) Begins(p Problem) (rules []string) {
 	if len(counting) == 0 || counting[len(counting)-1].When.Frequency.Count <= p.Before {
 		return nil
 	}
-	off := at.others(p.Record)
+	off := d.others(at, p.Record)
 	for _, rule := range counting {
 		if rule.When.Frequency.Count > p.Before && !off.has(rule) {
 			rules = append(rules, rule.ID)
@@ -166,40 +174,44 @@ type Problem struct {
 	Regressing bool
 }
 
-// Watching is a record with the rules that look at its events.
+// Watching is a record with the rules that look at its events. The zero value has none.
 type Watching struct {
 	of      Problem
 	decider *Decider
+	at      *rulesAt
 	seen    uint64
 	// each are the rules that count each event, next is the number of the next event at
-	// which another rule fires, 0 for none.
+	// which another rule may fire, 0 for none.
 	each []*watched
-	all  []*watched
 	next uint64
-	off  ruleSet // of those that search for something else
-	// counters are those of its project.
-	counters []counter
+	off  ruleSet // of those that name other records or search for something else
 }
 
-// Watch begins with the events of a record; nil when no rule looks at any of them. A record
-// that a noise rule hides fires nothing.
-func (d *Decider) Watch(p Problem) *Watching {
+// Watch begins with the events of a record. A record that a noise rule hides fires nothing.
+func (d *Decider) Watch(p Problem) (w Watching) {
 	at := d.rulesAt(place{p.Book, p.Project})
-	if len(at.all) == 0 || p.Noise && len(at.counters) == 0 {
-		return nil
+	if !at.any || p.Noise && len(at.counters) == 0 {
+		return w
 	}
-	w := &Watching{of: p, decider: d, seen: p.Before, all: at.all, off: at.others(p.Record), counters: at.counters}
+	w = Watching{of: p, decider: d, at: at, seen: p.Before}
 	if !p.Noise {
 		w.each, w.next = at.counting(p.Count), w.after(p.Before)
 	}
-	if w.next == 0 && len(w.each) == 0 && len(w.counters) == 0 {
-		return nil
+	if w.next == 0 && len(w.each) == 0 && len(at.counters) == 0 {
+		return Watching{}
 	}
+	w.off = d.others(at, p.Record)
 	return w
 }
 
+// Looks says whether a rule looks at the events.
+func (w *Watching) Looks() bool { return w.decider != nil }
+
 // rulesAt finds the rules of a place.
 func (d *Decider) rulesAt(p place) *rulesAt {
+	if d.last.at != nil && d.last.place == p {
+		return d.last.at
+	}
 	at, known := d.at[p]
 	if !known {
 		at = &rulesAt{}
@@ -210,6 +222,7 @@ func (d *Decider) rulesAt(p place) *rulesAt {
 		}
 		d.at[p] = at
 	}
+	d.last.place, d.last.at = p, at
 	return at
 }
 
@@ -218,30 +231,18 @@ type ruleSet [(maxRules + 63) / 64]uint64
 
 func (s *ruleSet) has(rule *watched) bool { return s[rule.index/64]>>(rule.index%64)&1 != 0 }
 
-// others are the rules that name other records, or search for something else than the texts
-// of this one.
-func (at *rulesAt) others(r *errata.Record) (off ruleSet) {
-	var said texts
+// others are the rules of the place that name other records than this one, or search for
+// something else than its texts.
+func (d *Decider) others(at *rulesAt, r *errata.Record) (off ruleSet) {
 	if at.texts {
-		said = textsOf(r)
+		d.said.set(r)
 	}
 	for _, rule := range at.narrow {
-		if !rule.names(r) || !said.has(rule.search) {
+		if !rule.names(r) || !d.said.have(rule.search) {
 			off[rule.index/64] |= 1 << (rule.index % 64)
 		}
 	}
 	return off
-}
-
-// texts are those of a record that rules search, in lower case.
-type texts [3]string
-
-func textsOf(r *errata.Record) texts {
-	return texts{strings.ToLower(r.Message), strings.ToLower(r.Class), strings.ToLower(r.File)}
-}
-
-func (t *texts) has(search string) bool {
-	return search == "" || strings.Contains(t[0], search) || strings.Contains(t[1], search) || strings.Contains(t[2], search)
 }
 
 // counting are the rules that a record with so many events can fire for its frequency.
@@ -256,11 +257,14 @@ func (at *rulesAt) counting(count uint64) []*watched {
 }
 
 func (at *rulesAt) add(rule *watched, project uint64) {
+	at.any = true
 	if rule.countsProjects() {
 		at.counters = append(at.counters, rule.counterOf(project))
 	}
-	at.all = append(at.all, rule)
-	if at.texts = at.texts || rule.search != ""; len(rule.named) > 0 || rule.search != "" {
+	if rule.When.New || rule.When.Regressed || rule.When.Reached != nil {
+		at.once = append(at.once, rule)
+	}
+	if at.texts = at.texts || len(rule.search) > 0; len(rule.named) > 0 || len(rule.search) > 0 {
 		at.narrow = append(at.narrow, rule)
 	}
 	if f := rule.When.Frequency; f != nil {
@@ -272,15 +276,12 @@ func (at *rulesAt) add(rule *watched, project uint64) {
 	}
 }
 
-// after is the number of the first event behind so many at which a rule fires that does not
-// count each event; 0 when none does in this stretch.
+// after is the number of the first event behind so many at which a rule may fire that does
+// not count each event; 0 when none does in this stretch.
 func (w *Watching) after(seen uint64) (next uint64) {
 	first := w.of.Before + 1
-	for _, rule := range w.all {
+	for _, rule := range w.at.once {
 		when := &rule.When
-		if w.off.has(rule) {
-			continue
-		}
 		if seen < first && (when.New && first == 1 || when.Regressed && w.of.Regressing) {
 			return first
 		}
@@ -306,6 +307,9 @@ type Sighting struct {
 
 // See shows the next event of the record, and calls fire for each rule that it fires.
 func (w *Watching) See(s *Sighting, fire func(Firing)) {
+	if !w.Looks() {
+		return
+	}
 	if w.seen++; w.seen == w.next {
 		w.seeNext(s, fire)
 		w.next = w.after(w.seen)
@@ -315,24 +319,29 @@ func (w *Watching) See(s *Sighting, fire func(Firing)) {
 			rule.counts.forget(w.of.ID)
 		}
 	}
-	for i := range w.counters {
-		w.count(&w.counters[i], s, fire)
+	for i := range w.at.counters {
+		w.count(&w.at.counters[i], s, fire)
 	}
 }
 
 // seeNext fires the rules for which this is the event.
 func (w *Watching) seeNext(s *Sighting, fire func(Firing)) {
 	first := w.seen == w.of.Before+1
-	for _, rule := range w.all {
+	for _, rule := range w.at.once {
 		when := &rule.When
+		var cause Cause
 		switch {
-		case w.off.has(rule) || !rule.matches(s):
 		case when.New && w.seen == 1:
-			w.fire(rule, CauseNew, s, fire)
+			cause = CauseNew
 		case when.Regressed && first && w.of.Regressing:
-			w.fire(rule, CauseRegressed, s, fire)
+			cause = CauseRegressed
 		case when.Reached != nil && when.Reached.Count == w.seen:
-			w.fire(rule, CauseReached, s, fire)
+			cause = CauseReached
+		default:
+			continue
+		}
+		if !w.off.has(rule) && rule.matches(s) {
+			w.fire(rule, cause, s, fire)
 		}
 	}
 }
@@ -358,8 +367,9 @@ func (w *Watching) firing(rule *watched, cause Cause, s *Sighting) Firing {
 
 // looksAt says whether the record is one that the rule is about.
 func (w *watched) looksAt(r *errata.Record) bool {
-	said := textsOf(r)
-	return w.isAbout(place{r.Book, r.Project}) && w.names(r) && said.has(w.search)
+	var said texts
+	said.set(r)
+	return w.isAbout(place{r.Book, r.Project}) && w.names(r) && said.have(w.search)
 }
 
 // names says whether the record is among those that the rule names.

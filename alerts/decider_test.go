@@ -258,11 +258,10 @@ func TestDecideLikeTheModel(t *testing.T) {
 					}
 					p := alerts.Problem{Record: &r, Before: e.number - 1, Regressing: e.regressing}
 					m.begin(d, rules, p, from, got)
-					watching[e.record] = d.Watch(p)
+					w := d.Watch(p)
+					watching[e.record] = &w
 				}
-				if w := watching[e.record]; w != nil {
-					w.See(&e.Sighting, func(f alerts.Firing) { got = append(got, f) })
-				}
+				watching[e.record].See(&e.Sighting, func(f alerts.Firing) { got = append(got, f) })
 			}
 			from = to
 		}
@@ -298,7 +297,8 @@ func TestFiringsAreForgotten(t *testing.T) {
 	told, most := 0, 0
 	see := func(of int, before uint64, clock int64) {
 		r := errata.Record{ID: errata.Position(of), Book: errata.BookSystem, Count: before + 1, Status: errata.StatusOpen}
-		d.Watch(alerts.Problem{Record: &r, Before: before}).See(&alerts.Sighting{Received: clock, Clock: clock}, func(alerts.Firing) { told++ })
+		w := d.Watch(alerts.Problem{Record: &r, Before: before})
+		w.See(&alerts.Sighting{Received: clock, Clock: clock}, func(alerts.Firing) { told++ })
 		most = max(most, d.Fired("new"))
 	}
 	const records = 10 * alerts.MinFired

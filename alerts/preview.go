@@ -31,9 +31,8 @@ func Rehearse(rule Rule, events func(show func(*Past)) error) (fired []Firing, e
 		record := &errata.Record{
 			Book: e.Record.Book, Signature: e.Record.Signature, ID: e.ID, Project: e.Project, Count: math.MaxUint64, Status: errata.StatusOpen,
 		}
-		if w := decider.Watch(Problem{Record: record, Before: e.Number - 1}); w != nil {
-			w.See(&e.Sighting, func(f Firing) { fired = append(fired, f) })
-		}
+		w := decider.Watch(Problem{Record: record, Before: e.Number - 1})
+		w.See(&e.Sighting, func(f Firing) { fired = append(fired, f) })
 	})
 	return fired, err
 }

@@ -45,6 +45,8 @@ type committer struct {
 	// decider decides by the rules, nil before the first batch and without rules.
 	decider *alerts.Decider
 	rules   *alertRules
+	// watching is memory for the records of a batch that rules look at.
+	watching []alerts.Watching
 	// written is what is written with the next batch of what these rules count of the past.
 	written decided
 }

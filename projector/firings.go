@@ -77,7 +77,7 @@ func (c *committer) decide(ctx context.Context, b *batch, old map[recordKey]*err
 		return d, err
 	}
 	d, c.written = c.written, decided{}
-	d.fired = b.firings(c.decider, problems)
+	d.fired = b.firings(c.decider, problems, &c.watching)
 	d.counted = append(d.counted, c.decider.Counted()...)
 	return d, nil
 }

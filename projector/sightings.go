@@ -1,6 +1,8 @@
 package projector
 
 import (
+	"slices"
+
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
@@ -57,17 +59,22 @@ func (b *batch) tick(f eventlog.Fact, clock int64) {
 func (b *batch) problems(old map[recordKey]*errata.Record) []alerts.Problem {
 	all := make([]alerts.Problem, len(b.occurred.parts))
 	for key, d := range b.deltas {
-		was := old[key]
-		all[d.part] = alerts.Problem{
-			Record: d.record, Before: d.record.Count - d.count, Regressing: was != nil && was.Status == errata.StatusResolved,
+		p := alerts.Problem{Record: d.record, Before: d.record.Count - d.count}
+		if p.Before > 0 {
+			was := old[key]
+			p.Regressing = was != nil && was.Status == errata.StatusResolved
 		}
+		all[d.part] = p
 	}
 	return all
 }
 
-// firings decides which events of the batch fire which rules.
-func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem) (fired []alerts.Firing) {
-	watching := make([]*alerts.Watching, len(problems))
+// firings decides which events of the batch fire which rules. room is memory of earlier
+// batches.
+func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem, room *[]alerts.Watching) (fired []alerts.Firing) {
+	watching := slices.Grow((*room)[:0], len(problems))[:len(problems)]
+	*room = watching
+	defer clear(watching) // it holds no records between batches
 	for part, p := range problems {
 		if p.Record != nil {
 			watching[part] = d.Watch(p)
@@ -82,7 +89,7 @@ func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem) (fired []a
 				d.Tick(ticks[0], fire)
 				ticks = ticks[1:]
 			}
-			if w := watching[b.occurred.parts[row.part].owner().part]; w != nil {
+			if w := &watching[b.occurred.parts[row.part].owner().part]; w.Looks() {
 				w.See(&alerts.Sighting{
 					Position: row.at, Received: row.received, Clock: row.clock, Level: row.level, User: row.user,
 					Environment: names[row.environment], Release: names[row.release],

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 
 	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
@@ -60,6 +63,77 @@ func setRules(log eventlog.Log, n ruleCounts) error {
 		return fmt.Errorf("put rules on the log: %w", err)
 	}
 	return nil
+}
+
+// fewRules and manyRules are compared by the rows about rules.
+var fewRules, manyRules = ruleCounts{}, ruleCounts{records: 50}
+
+// foldRules measures what fifty rules cost the fold: the same work with them and without, in
+// turns.
+func (b *bench) foldRules() error {
+	var costs [2][]float64 // processor time of an event in µs, with the rules and without
+	with, without, ratio, err := paired(b.rounds, b.foldWith(manyRules, &costs[0]), b.foldWith(fewRules, &costs[1]))
+	if err != nil {
+		return err
+	}
+	row{name: "fold with 50 rules, 1 M signatures", ours: with, ceiling: without, unit: "events/s", ratio: ratio, target: 0.97}.write(b.out)
+	row{name: "CPU of that", ours: median(costs[0]), ceiling: median(costs[1]), unit: "µs/event"}.write(b.out)
+	return nil
+}
+
+// ingestRules measures likewise what they cost while events come in.
+func (b *bench) ingestRules() error {
+	var costs [2][]float64
+	with, without, ratio, err := paired(b.rounds, b.ingestWith(manyRules, &costs[0]), b.ingestWith(fewRules, &costs[1]))
+	if err != nil {
+		return err
+	}
+	row{name: "single event with 50 rules, 64", ours: with, ceiling: without, unit: "events/s", ratio: ratio, target: 0.97}.write(b.out)
+	row{name: "CPU of that, load included", ours: median(costs[0]), ceiling: median(costs[1]), unit: "µs/event"}.write(b.out)
+	return nil
+}
+
+// foldWith folds a log of its own, and adds what an event took of the processors to costs.
+func (b *bench) foldWith(n ruleCounts, costs *[]float64) func() (float64, error) {
+	return func() (float64, error) {
+		dir := filepath.Join(b.dir, "fold-rules")
+		e, stop, err := b.engines(dir)
+		if err != nil {
+			return 0, err
+		}
+		f, err := foldRound(e, foldEvents, n)
+		*costs = append(*costs, f.cpu)
+		return f.perSecond, errors.Join(err, stop(), os.RemoveAll(dir))
+	}
+}
+
+// ingestWith sends single events to a service of its own, and adds what one took of the
+// processors to costs.
+func (b *bench) ingestWith(n ruleCounts, costs *[]float64) func() (float64, error) {
+	return func() (perSecond float64, err error) {
+		err = b.withService("ingest-rules", unlimited(), func() error {
+			if err := b.makeRules(n); err != nil {
+				return err
+			}
+			req := newRequest("POST", "/api/v1/events", b.nativeHeader(), nativeEvent(7), 1)
+			if _, err := load(b.addr, req, 64, b.span/3); err != nil { // the first events are dearer
+				return err
+			}
+			before, err := readProcessors()
+			if err != nil {
+				return err
+			}
+			r, err := load(b.addr, req, 64, b.span)
+			if err != nil {
+				return err
+			}
+			after, err := readProcessors()
+			*costs = append(*costs, float64(after.busy()-before.busy())*microsPerTick/float64(r.events))
+			perSecond = r.perSecond()
+			return err
+		})
+		return perSecond, err
+	}
 }
 
 // makeRules makes so many busy rules in the running service.

@@ -39,30 +39,40 @@ func (b *bench) foldOf(problems int, target float64) error {
 		if err != nil {
 			return err
 		}
-		o, c, err := foldRound(e, problems, b.alertRules)
+		folded, err := foldRound(e, problems, b.alertRules)
 		if err != nil {
 			return err
 		}
 		if err := stop(); err != nil {
 			return err
 		}
-		ours, ceilings, ratios = append(ours, o), append(ceilings, c), append(ratios, o/c)
+		ours, ceilings, ratios = append(ours, folded.perSecond), append(ceilings, folded.ceiling), append(ratios, folded.perSecond/folded.ceiling)
 	}
 	row{name: fmt.Sprintf("fold, %d signatures", problems), ours: median(ours), ceiling: median(ceilings),
 		unit: "events/s", ratio: median(ratios), target: target, note: "until visible"}.write(b.out)
 	return nil
 }
 
-func foldRound(e *engine.Engines, problems int, rules ruleCounts) (ours, ceiling float64, err error) {
+// folded is how one log was folded.
+type folded struct {
+	perSecond, ceiling float64 // events until they are visible, and read and decoded only
+	cpu                float64 // processor time of the machine in µs/event
+}
+
+func foldRound(e *engine.Engines, problems int, rules ruleCounts) (f folded, err error) {
 	log := eventlog.Log{NATS: e.NATS.Conn(), JetStream: e.JetStream(), Stream: migrations.StreamName("")}
 	if err := setRules(log, rules); err != nil {
-		return 0, 0, err
+		return f, err
 	}
 	if err := fillLog(log, foldEvents, problems); err != nil {
-		return 0, 0, fmt.Errorf("fill the log: %w", err)
+		return f, fmt.Errorf("fill the log: %w", err)
 	}
-	if ceiling, err = readAndDecode(log); err != nil {
-		return 0, 0, fmt.Errorf("read and decode: %w", err)
+	if f.ceiling, err = readAndDecode(log); err != nil {
+		return f, fmt.Errorf("read and decode: %w", err)
+	}
+	before, err := readProcessors()
+	if err != nil {
+		return f, err
 	}
 	begin := time.Now()
 	ctx := context.Background()
@@ -70,27 +80,32 @@ func foldRound(e *engine.Engines, problems int, rules ruleCounts) (ours, ceiling
 		Log: log, ClickHouse: e.ClickHouse(),
 	})
 	if err != nil {
-		return 0, 0, err
+		return f, err
 	}
 	commander, err := eventlog.NewCommander(eventlog.CommanderConfig{
 		Log: log, Answers: p.Store(),
 	})
 	if err != nil {
-		return 0, 0, err
+		return f, err
 	}
 	p.Start()
 	if _, err := commander.Do(ctx, eventlog.CommandBarrier, nil); err != nil {
-		return 0, 0, err
+		return f, err
 	}
-	took := time.Since(begin)
+	f.perSecond = foldEvents / time.Since(begin).Seconds()
+	after, err := readProcessors()
+	if err != nil {
+		return f, err
+	}
+	f.cpu = float64(after.busy()-before.busy()) * microsPerTick / foldEvents
 	// Ask the store: the projector's own figures follow a moment later.
 	if cp, err := p.Store().Checkpoint(ctx); err != nil || cp.Events != foldEvents {
-		return 0, 0, fmt.Errorf("%d events were counted (%w), want %d", cp.Events, err, foldEvents)
+		return f, fmt.Errorf("%d events were counted (%w), want %d", cp.Events, err, foldEvents)
 	}
 	if err := p.Stop(ctx); err != nil {
-		return 0, 0, err
+		return f, err
 	}
-	return foldEvents / took.Seconds(), ceiling, commander.Close()
+	return f, commander.Close()
 }
 
 // fillLog appends so many events of 1 KB, of so many problems in turn, in blocks of 250.

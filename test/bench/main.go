@@ -62,7 +62,7 @@ type sizes struct {
 	lines       int // lines of the file of the import row
 }
 
-const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,occurrences,steady,delete,cleanup,cleanup-quiet,replay,import"
+const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,occurrences,steady,delete,cleanup,cleanup-quiet,replay,import,fold-rules,ingest-rules"
 
 func main() {
 	b := &bench{out: os.Stdout}
@@ -150,8 +150,8 @@ func (b *bench) measures() map[string]measure {
 		"otlp":   {do: b.otlp},
 		"flood":  {do: b.flood, alone: true},
 		"single": {do: b.single}, "sentry": {do: b.sentry}, "ndjson": {do: b.ndjson}, "visible": {do: b.visible}, "import": {do: b.imports},
-		"sentry-cpu": {do: b.sentryCPU, alone: true},
-		"fold":       {do: b.fold, alone: true}, "list": {do: b.list, alone: true}, "occurrences": {do: b.occurrences, alone: true}, "replay": {do: b.replay, alone: true},
+		"sentry-cpu": {do: b.sentryCPU, alone: true}, "fold-rules": {do: b.foldRules, alone: true}, "ingest-rules": {do: b.ingestRules, alone: true},
+		"fold": {do: b.fold, alone: true}, "list": {do: b.list, alone: true}, "occurrences": {do: b.occurrences, alone: true}, "replay": {do: b.replay, alone: true},
 		"steady": {do: b.steadyState, alone: true},
 		"delete": {do: b.deletes, prefilled: true}, "cleanup": {do: b.cleanup, prefilled: true}, "cleanup-quiet": {do: b.quietCleanup, prefilled: true},
 	}
@@ -166,10 +166,19 @@ func (b *bench) measure(name string, m measure) error {
 			return fmt.Errorf("fill: %w", err)
 		}
 	}
+	return b.withService(name, unlimited(), func() error {
+		if err := b.makeRules(b.alertRules); err != nil {
+			return err
+		}
+		return m.do()
+	})
+}
+
+// unlimited lets one key send all it can.
+func unlimited() app.Options {
 	options := app.DefaultOptions()
-	options.KeyEventsPerMinute, options.ProjectEventsPerMinute = 0, 0 // one key sends all it can
-	options.NewRecordsPerHour = 0
-	return b.withService(name, options, m.do)
+	options.KeyEventsPerMinute, options.ProjectEventsPerMinute, options.NewRecordsPerHour = 0, 0, 0
+	return options
 }
 
 // withService runs one row with a service of its own, so that no row inherits the
@@ -194,9 +203,6 @@ func (b *bench) withService(name string, options app.Options, measure func() err
 	}()
 	b.addr = service.Addr().String()
 	if err := b.readKeys(options.Data); err != nil {
-		return err
-	}
-	if err := b.makeRules(b.alertRules); err != nil {
 		return err
 	}
 	return measure()

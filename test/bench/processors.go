@@ -6,6 +6,9 @@ import (
 	"os"
 )
 
+// microsPerTick is the length of a tick in µs: Linux shows every process a hundred a second.
+const microsPerTick = 10_000
+
 // processors is what the processors of the machine have done since its start, in
 // ticks, as Linux counts it.
 type processors struct {

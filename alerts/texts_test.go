@@ -1,0 +1,29 @@
+package alerts
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	errata "github.com/errata-log/errata"
+)
+
+// A rule finds in a record what strings.Contains finds in one of its texts, and nothing that
+// begins in one and ends in another. Memory of the record before changes nothing.
+func TestTexts(t *testing.T) {
+	text := rapid.StringMatching(`[aAbÄİſß \n\x00]{0,4}`)
+	var said texts
+	rapid.Check(t, func(t *rapid.T) {
+		r := &errata.Record{Message: text.Draw(t, "message"), Class: text.Draw(t, "class"), File: text.Draw(t, "file")}
+		search := strings.ToLower(text.Draw(t, "search"))
+		want := false
+		for _, text := range []string{r.Message, r.Class, r.File} {
+			want = want || strings.Contains(strings.ToLower(text), search)
+		}
+		said.set(r)
+		if got := said.have([]byte(search)); got != want {
+			t.Fatalf("%q in %q: %v, want %v", search, said, got, want)
+		}
+	})
+}
