@@ -115,7 +115,7 @@ func flagOrEnv(cmd *cobra.Command, t *terminal, name string) string {
 	if text, err := cmd.Flags().GetString(name); err == nil && text != "" {
 		return text
 	}
-	text, _ := lookup(t.environ, envName(name))
+	text, _ := t.lookup(envName(name))
 	return text
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -40,22 +39,5 @@ func TestLogForMachines(t *testing.T) {
 	}
 	if line["msg"] != "kept" || line["level"] != "WARN" || line["took"] != 1.5 {
 		t.Errorf("got %v, want the warning with 1.5 seconds", line)
-	}
-}
-
-func TestLimitMemory(t *testing.T) {
-	before := debug.SetMemoryLimit(-1)
-	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	quiet := slog.New(slog.DiscardHandler)
-	limitMemory([]string{"GOMEMLIMIT=1GiB"}, true, quiet)
-	if got := debug.SetMemoryLimit(-1); got != before {
-		t.Errorf("with GOMEMLIMIT: the limit became %d", got)
-	}
-	limitMemory(nil, false, quiet)
-	alone := debug.SetMemoryLimit(-1)
-	limitMemory(nil, true, quiet)
-	embedded := debug.SetMemoryLimit(-1)
-	if alone == before || embedded < minMemoryLimit || embedded > alone {
-		t.Errorf("limit %d alone and %d beside ClickHouse, of %d before", alone, embedded, before)
 	}
 }

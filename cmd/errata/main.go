@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -34,6 +35,16 @@ type terminal struct {
 	environ  []string
 	in       io.Reader
 	out, err io.Writer
+}
+
+// lookup finds a variable of the environment.
+func (t *terminal) lookup(name string) (value string, ok bool) {
+	for _, entry := range t.environ {
+		if value, found := strings.CutPrefix(entry, name+"="); found {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 // errSilent is a failure that the command has shown already.

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/internal/memory"
 )
 
 const serveHelp = `Starts the service and keeps it in the foreground until SIGTERM or ^C, which
@@ -39,7 +40,7 @@ func newServe(t *terminal) *cobra.Command {
 // serve runs the service until ctx ends.
 func serve(ctx context.Context, t *terminal, c *config) error {
 	logger := newLogger(t.err, c.logLevel, c.logFormat)
-	limitMemory(t.environ, c.service.ClickHouseDSN == "", logger)
+	memory.Size(t.lookup, c.service.ClickHouseDSN == "", logger)
 	if c.openSecret != "" {
 		logger.Warn("the configuration file holds a password and can be read by other users; make it 0600", "file", c.openSecret)
 	}

@@ -112,7 +112,7 @@ func over(width int, shown, widths []int, columns []column, least bool) int {
 // width is how many cells a line of the output has: COLUMNS where that is set, else those
 // of the terminal. 0 is for no limit: the output is a file or another program.
 func (t *terminal) width() int {
-	if text, ok := lookup(t.environ, "COLUMNS"); ok {
+	if text, ok := t.lookup("COLUMNS"); ok {
 		if n, err := strconv.Atoi(text); err == nil && n > 0 {
 			return n
 		}

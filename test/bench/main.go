@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/internal/memory"
 )
 
 // bench is what the rows share: a running service and its keys.
@@ -66,6 +67,7 @@ const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,oc
 
 func main() {
 	b := &bench{out: os.Stdout}
+	memory.Size(os.LookupEnv, true, slog.New(slog.DiscardHandler)) // as the service does
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each row; medians are printed")
 	flag.DurationVar(&b.span, "span", 3*time.Second, "length of one run of load")
 	rows := flag.String("rows", allRows, "rows to measure")

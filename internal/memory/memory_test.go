@@ -1,0 +1,88 @@
+package memory
+
+import (
+	"io/fs"
+	"log/slog"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
+
+// Size sets what the environment does not set.
+func TestSize(t *testing.T) {
+	before := debug.SetMemoryLimit(math.MaxInt64)
+	t.Cleanup(func() { debug.SetMemoryLimit(before); room = nil })
+	set := map[string]bool{"GOMEMLIMIT": true, "GOGC": true}
+	size := func(embedded bool) (limit, heap int64) {
+		Size(func(name string) (string, bool) { return "", set[name] }, embedded, slog.New(slog.DiscardHandler))
+		return debug.SetMemoryLimit(-1), int64(len(room))
+	}
+	if limit, room := size(true); limit != math.MaxInt64 || room != 0 {
+		t.Errorf("limit %d, room %d, though the environment sets both", limit, room)
+	}
+	set["GOMEMLIMIT"], set["GOGC"] = false, false
+	alone, _ := size(false)
+	embedded, got := size(true)
+	if alone == math.MaxInt64 || embedded < minLimit || embedded > alone {
+		t.Errorf("limit %d alone and %d beside ClickHouse", alone, embedded)
+	}
+	if want := min(mostRoom, embedded/roomOfLimit) / 2; got != want {
+		t.Errorf("room %d, want %d", got, want)
+	}
+	var stats runtime.MemStats
+	runtime.GC()
+	if runtime.ReadMemStats(&stats); int64(stats.NextGC) < 2*got {
+		t.Errorf("the heap is collected at %d bytes, with room for %d", stats.NextGC, 2*got)
+	}
+}
+
+func TestLimitOf(t *testing.T) {
+	for _, c := range []struct {
+		total    int64
+		embedded bool
+		want     int64
+	}{{0, true, 0}, {64 << 20, true, minLimit}, {1000 << 20, true, 400 << 20}, {1000 << 20, false, 800 << 20}} {
+		if got := limitOf(c.total, c.embedded); got != c.want {
+			t.Errorf("of %d, embedded %v: %d, want %d", c.total, c.embedded, got, c.want)
+		}
+	}
+}
+
+func TestAvailable(t *testing.T) {
+	const meminfo = "MemTotal:        8000 kB\nMemFree:         1 kB\n"
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  int64
+	}{
+		{"nothing known", nil, 0},
+		{"machine", map[string]string{"/proc/meminfo": meminfo}, 8000 << 10},
+		{"container, version 2", map[string]string{"/proc/meminfo": meminfo, "/sys/fs/cgroup/memory.max": "4096\n"}, 4096},
+		{"version 2 without a limit", map[string]string{"/proc/meminfo": meminfo, "/sys/fs/cgroup/memory.max": "max\n"}, 8000 << 10},
+		{"container, version 1", map[string]string{"/proc/meminfo": meminfo, "/sys/fs/cgroup/memory/memory.limit_in_bytes": "2048\n"}, 2048},
+		{"version 1 without a limit", map[string]string{"/proc/meminfo": meminfo, "/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 8000 << 10},
+		{"service of systemd", map[string]string{
+			"/proc/meminfo":     meminfo,
+			"/proc/self/cgroup": "0::/system.slice/errata.service\n",
+			"/sys/fs/cgroup/system.slice/errata.service/memory.max": "1024\n",
+		}, 1024},
+		{"slice of version 1", map[string]string{
+			"/proc/self/cgroup":                             "5:cpu:/a\n4:memory:/b\n",
+			"/sys/fs/cgroup/memory/b/memory.limit_in_bytes": "512\n",
+		}, 512},
+		{"unreadable numbers", map[string]string{"/proc/meminfo": "MemTotal: lots\n", "/sys/fs/cgroup/memory.max": "-1"}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := available(func(path string) ([]byte, error) {
+				if text, ok := c.files[path]; ok {
+					return []byte(text), nil
+				}
+				return nil, fs.ErrNotExist
+			})
+			if got != c.want {
+				t.Errorf("got %d, want %d", got, c.want)
+			}
+		})
+	}
+}
