@@ -38,9 +38,24 @@ const (
 	maxPending = 64 << 20
 )
 
+// A block costs 150 to 230 µs of the processors, whatever is in it: the fsync and the way
+// through the server. With many senders it pays to wait for some of them.
+const (
+	// crowd is from how many requests at once the lane waits. Fewer senders would all be
+	// waiting for the lane then: 16 of them lost a quarter of their speed.
+	crowd = 36
+	// together is for how many requests it waits, patience how long. Together is two thirds
+	// of the crowd, so that the others have something to do meanwhile.
+	together = 24
+	patience = 400 * time.Microsecond
+	// crowdFades is the part of a crowd that is still believed one block later, when fewer
+	// requests were there.
+	crowdFades = 0.98
+)
+
 // Appender appends events to the log with group commit: while one block is being
 // written to the disk, the events that arrive are queued, and they become the next
-// block. There is no timer. One goroutine, the lane, publishes the blocks. A second
+// block. Only where many send at once the lane waits for more of them. One goroutine, the lane, publishes the blocks. A second
 // lane gains nothing: the stream writes one block at a time, and smaller blocks
 // cost more fsyncs (measured with single events: 1 lane 131,000 a second, 2 lanes
 // 95,000, 3 lanes 73,000; more lanes gain nothing in requests of 500 events
@@ -55,6 +70,9 @@ type Appender struct {
 	queue   []*group
 	pending int // encoded bytes in queue
 	closed  bool
+	wanted  int     // how many groups the lane waits for, before it is woken
+	last    int     // groups in the last block
+	crowd   float64 // how many requests there are at once
 
 	stop context.CancelFunc // ends the tries to publish the current block
 	done sync.WaitGroup
@@ -95,8 +113,8 @@ func (a *Appender) Append(ctx context.Context, events []errata.Event) error {
 	if err := a.enqueue(groups); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, appendTimeout)
-	defer cancel()
+	late := time.NewTimer(appendTimeout) // a context of its own would take three times as long
+	defer late.Stop()
 	for _, g := range groups {
 		select {
 		case err := <-g.stored:
@@ -105,6 +123,8 @@ func (a *Appender) Append(ctx context.Context, events []errata.Event) error {
 			}
 		case <-ctx.Done():
 			return unavailable(ctx.Err())
+		case <-late.C:
+			return unavailable(context.DeadlineExceeded)
 		}
 	}
 	a.metrics.events.Add(float64(len(events)))
@@ -145,7 +165,9 @@ func (a *Appender) enqueue(groups []*group) error {
 		a.queue = append(a.queue, g)
 		a.pending += len(g.raw)
 	}
-	a.ready.Signal()
+	if len(a.queue) >= a.wanted {
+		a.ready.Signal()
+	}
 	return nil
 }
 
@@ -191,7 +213,11 @@ func (a *Appender) take() []*group {
 		if a.closed {
 			return nil
 		}
+		a.wanted = 1
 		a.ready.Wait()
+	}
+	if a.crowd = max(a.crowd*crowdFades, float64(a.last+len(a.queue))); a.crowd >= crowd {
+		a.gather()
 	}
 	n, size, events := 0, 0, 0
 	for n < len(a.queue) {
@@ -201,6 +227,7 @@ func (a *Appender) take() []*group {
 		}
 		n, size, events = n+1, size+len(g.raw), events+g.Len()
 	}
+	a.last = n
 	taken := make([]*group, n)
 	copy(taken, a.queue)
 	rest := copy(a.queue, a.queue[n:])
@@ -208,6 +235,22 @@ func (a *Appender) take() []*group {
 	a.queue = a.queue[:rest]
 	a.pending -= size
 	return taken
+}
+
+// gather waits a moment for more groups in the queue.
+func (a *Appender) gather() {
+	late := false
+	timer := time.AfterFunc(patience, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		late = true
+		a.ready.Signal()
+	})
+	defer timer.Stop()
+	a.wanted = together
+	for len(a.queue) < together && !late && !a.closed {
+		a.ready.Wait()
+	}
 }
 
 // publish sends the block until its outcome is known. For two minutes the stream
