@@ -140,9 +140,7 @@ func encodeGroups(events []errata.Event) ([]*group, error) {
 		e := &events[i]
 		if g == nil || g.Full() {
 			g = &group{stored: make(chan error, 1)}
-			if len(events) == 1 {
-				g.raw = make([]byte, 0, 256+len(e.Payload)+len(e.Message)+len(e.URI)+len(e.File))
-			}
+			g.grow(events[i:])
 			groups = append(groups, g)
 		}
 		if err := g.Add(e); err != nil {

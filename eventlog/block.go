@@ -38,17 +38,17 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sealBlock appends the block with these ids and encoded events to dst.
-// received is the receive time of the first event in Unix milliseconds.
-func sealBlock(dst []byte, received int64, ids, raw []byte) []byte {
-	start := len(dst)
+// sealBlock makes the block with these ids and compressed events. received is the
+// receive time of the first event in Unix milliseconds.
+func sealBlock(received int64, ids, packed []byte) []byte {
+	dst := make([]byte, 0, len(blockMagic)+1+binary.MaxVarintLen32+timeSize+len(ids)+len(packed)+checksumSize)
 	dst = append(dst, blockMagic...)
 	dst = append(dst, blockVersion)
 	dst = binary.AppendUvarint(dst, uint64(len(ids)/idSize))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(received))
 	dst = append(dst, ids...)
-	dst = append(dst, s2.Encode(nil, raw)...)
-	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+	dst = append(dst, packed...)
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst, castagnoli))
 }
 
 // EncodeBlock makes one block of 1 to errata.MaxBlockEvents events. Errors:
@@ -58,6 +58,7 @@ func EncodeBlock(events []errata.Event) ([]byte, error) {
 		return nil, fmt.Errorf("a block holds 1 to %d events, not %d", errata.MaxBlockEvents, len(events))
 	}
 	var b ImportBlock
+	b.grow(events)
 	for i := range events {
 		if err := b.Add(&events[i]); err != nil {
 			return nil, fmt.Errorf("encode event %d: %w", i, err)

@@ -56,9 +56,7 @@ var ErrEventTooLarge = errors.New("event exceeds the size limit of the log")
 // ErrEventTooLarge.
 func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 	ip := e.IP.Unmap()
-	size := eventHead + 4*binary.MaxVarintLen64 + 1 + 16 + 8*binary.MaxVarintLen32 +
-		len(e.File) + len(e.Message) + len(e.Class) + len(e.URI) + len(e.Method) + len(e.Payload) + len(e.Environment) + len(e.Release) + trailSize(&e.Trail)
-	if size > MaxEventSize {
+	if sizeOf(e) > MaxEventSize {
 		return dst, ErrEventTooLarge
 	}
 	// The length is written last. It always takes three bytes: MaxEventSize fits
@@ -92,6 +90,12 @@ func appendEvent(dst []byte, e *errata.Event) ([]byte, error) {
 	dst = appendTrail(dst, &e.Trail)
 	putLength(dst[start:], len(dst)-start-lengthSize)
 	return dst, nil
+}
+
+// sizeOf is at least the size of the encoded event without its length.
+func sizeOf(e *errata.Event) int {
+	return eventHead + 4*binary.MaxVarintLen64 + 1 + 16 + 8*binary.MaxVarintLen32 +
+		len(e.File) + len(e.Message) + len(e.Class) + len(e.URI) + len(e.Method) + len(e.Payload) + len(e.Environment) + len(e.Release) + trailSize(&e.Trail)
 }
 
 // bookByte is the book with the marks of the event.

@@ -2,7 +2,10 @@ package eventlog
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	"github.com/klauspost/compress/s2"
 
 	errata "github.com/errata-log/errata"
 )
@@ -37,6 +40,17 @@ func (m ImportMark) Beyond(other ImportMark) bool {
 type ImportBlock struct {
 	received int64
 	ids, raw []byte
+	packed   []byte // memory for the compressed events
+}
+
+// grow makes room for as many of the events as fit into a block.
+func (b *ImportBlock) grow(events []errata.Event) {
+	size, n := 0, 0
+	for n < len(events) && n < errata.MaxBlockEvents && size < MaxBlockRaw {
+		size += lengthSize + sizeOf(&events[n])
+		n++
+	}
+	b.raw, b.ids = slices.Grow(b.raw, size), slices.Grow(b.ids, n*idSize)
 }
 
 // Add appends an event. After an error, ErrEventTooLarge, the block is unchanged.
@@ -63,7 +77,8 @@ func (b *ImportBlock) Full() bool {
 // The bytes are new ones each time: NATS still reads them after Publish has
 // returned.
 func (b *ImportBlock) Seal() []byte {
-	sealed := sealBlock(make([]byte, 0, len(b.raw)/2+len(b.ids)+64), b.received, b.ids, b.raw)
+	b.packed = s2.Encode(b.packed, b.raw)
+	sealed := sealBlock(b.received, b.ids, b.packed)
 	b.ids, b.raw = b.ids[:0], b.raw[:0]
 	return sealed
 }
