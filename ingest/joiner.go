@@ -10,6 +10,8 @@ import (
 const (
 	nonJoiner = '\u200c'
 	joiner    = '\u200d'
+
+	joinerBegin = 0xe2 // the first byte of both
 )
 
 // joining are the scripts whose letters change their form with their neighbours.
@@ -44,5 +46,8 @@ func withoutJoiners(s string) string {
 }
 
 func hasJoiner(s string) bool {
+	if strings.IndexByte(s, joinerBegin) < 0 {
+		return false
+	}
 	return strings.Contains(s, string(nonJoiner)) || strings.Contains(s, string(joiner))
 }

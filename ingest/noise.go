@@ -39,7 +39,14 @@ func (n *Noise) Count(project uint64, events int) {
 // marks; dropped says that it must not be kept. The same draft, source, id and noise
 // rules always give the same.
 func (r *Rules) Judged(d *Draft, src Source, id errata.EventID, under *noise.Rules) (e errata.Event, dropped bool, refused *errata.Error) {
-	e, message, refused := r.event(d, src, id)
+	w := workshops.Get().(*workshop) // the pool holds nothing else
+	defer workshops.Put(w)
+	return r.judged(d, &src, id, under, w)
+}
+
+// judged is Judged in the memory of w.
+func (r *Rules) judged(d *Draft, src *Source, id errata.EventID, under *noise.Rules, w *workshop) (e errata.Event, dropped bool, refused *errata.Error) {
+	e, message, refused := r.event(d, src, id, w)
 	if refused != nil || under == nil {
 		return e, false, refused
 	}

@@ -16,9 +16,10 @@ type parts struct {
 	around          []span  // by the number of the frame
 	lost            []string
 
-	json  jx.Writer // has crumbs and around
-	lines []byte    // the source lines of a frame
-	memo  memo
+	json    jx.Writer // has crumbs and around
+	lines   []byte    // the source lines of a frame
+	headers []Pair
+	memo    memo
 
 	rules *Rules
 	keep  projects.Context
@@ -44,7 +45,7 @@ const (
 // make writes the parts of the draft that the project keeps.
 func (p *parts) make(r *Rules, d *Draft, keep projects.Context) {
 	p.json.Reset()
-	*p = parts{crumbs: p.crumbs[:0], around: p.around[:0], lost: p.lost[:0], json: p.json, lines: p.lines, memo: p.memo, rules: r, keep: keep}
+	*p = parts{crumbs: p.crumbs[:0], around: p.around[:0], lost: p.lost[:0], json: p.json, lines: p.lines, headers: p.headers, memo: p.memo, rules: r, keep: keep}
 	c := &d.Context
 	for _, name := range c.Lost {
 		p.lose(name)
@@ -117,7 +118,7 @@ func (p *parts) makeExtra(c *Context) {
 	}
 	var kept []byte
 	if len(c.Extra) <= raw {
-		kept, _ = p.rules.Scrubber.JSON(c.Extra) // the error is that it is no object, or too deep or wide
+		kept, _ = p.rules.object(c.Extra) // the error is that it is no object, or too deep or wide
 	}
 	p.extra = p.fit("extra", kept, limit)
 }

@@ -41,9 +41,7 @@ import (
 // from the middle, then the ends of the exceptions' messages, then the causes, frames and
 // tags. A text that was cut ends in "…". The thrown exception may repeat only the beginning
 // of "message".
-func (r *Rules) payload(d *Draft, e *errata.Event, said *texts, message cutText, keep projects.Context) []byte {
-	w := payloadWriters.Get().(*workshop) // the pool holds nothing else
-	defer payloadWriters.Put(w)
+func (w *workshop) payload(r *Rules, d *Draft, e *errata.Event, said *texts, message cutText, keep projects.Context) []byte {
 	w.parts.make(r, d, keep)
 	p := payloadWriter{Writer: &w.out, rules: r, parts: &w.parts, said: said}
 	for i := range shares {
@@ -56,7 +54,7 @@ func (r *Rules) payload(d *Draft, e *errata.Event, said *texts, message cutText,
 			break
 		}
 	}
-	return bytes.Clone(w.out.Buf)
+	return w.copied(w.out.Buf)
 }
 
 // share is how much of a draft a payload holds beside its parts.
@@ -76,24 +74,43 @@ var shares = [...]share{
 	{exceptions: 1, text: 1024},
 }
 
-// workshop has the memory in which a payload is made.
+// workshop has the memory in which payloads are made, one after another.
 type workshop struct {
 	out   jx.Writer
 	parts parts
+	chunk []byte // for payloads that are done
 }
 
-// payloadWriters keep their memory: a payload is copied out at its true size.
-var payloadWriters = sync.Pool{New: func() any { return new(workshop) }}
+// workshops keep their memory: a payload is copied out at its true size.
+var workshops = sync.Pool{New: func() any { return new(workshop) }}
+
+// chunkSize is how many bytes are allocated for payloads at once: those of some events. A
+// payload that stays in memory keeps its whole chunk there.
+const chunkSize = 16 << 10
+
+// copied is a copy of the payload.
+func (w *workshop) copied(payload []byte) []byte {
+	if len(payload) > chunkSize/4 {
+		return bytes.Clone(payload)
+	}
+	if cap(w.chunk)-len(w.chunk) < len(payload) {
+		w.chunk = make([]byte, 0, chunkSize)
+	}
+	from := len(w.chunk)
+	w.chunk = append(w.chunk, payload...)
+	return w.chunk[from:len(w.chunk):len(w.chunk)]
+}
 
 // payloadWriter writes one JSON object, member by member.
 type payloadWriter struct {
 	*jx.Writer
-	rules *Rules
-	parts *parts
-	said  *texts
-	share share
-	cut   []string // the members of "truncated"
-	whole string   // the message
+	rules  *Rules
+	parts  *parts
+	said   *texts
+	share  share
+	cut    []string // the members of "truncated"
+	whole  string   // the message
+	asSent bool     // the message is what the sender wrote
 }
 
 // next begins a member or an element, with a comma unless it is the first one.
@@ -167,6 +184,7 @@ func (p *payloadWriter) write(d *Draft, e *errata.Event, message cutText) (over 
 	p.clean("event_id", p.said.clientID)
 	before := len(p.Buf)
 	p.head(message)
+	p.asSent = message.text == messageOf(d)
 	free := len(p.Buf) - before // the message does not count
 	p.exceptions(c.Exceptions)
 	p.log(c.Log)
@@ -222,7 +240,14 @@ func (p *payloadWriter) head(message cutText) {
 }
 
 func (p *payloadWriter) headers(headers []Pair) {
-	kept := p.rules.keepHeaders(headers)
+	kept := p.parts.headers[:0]
+	for _, h := range headers {
+		name, value, ok := p.rules.header(h)
+		if ok && value != "" && !hasKey(kept, name) {
+			kept = append(kept, Pair{name, value})
+		}
+	}
+	p.parts.headers = kept
 	if len(kept) == 0 {
 		return
 	}
@@ -233,19 +258,6 @@ func (p *payloadWriter) headers(headers []Pair) {
 			}
 		})
 	})
-}
-
-// keepHeaders is what of the request headers is kept, in the order they came,
-// each name once.
-func (r *Rules) keepHeaders(headers []Pair) []Pair {
-	var kept []Pair
-	for _, h := range headers {
-		name, value, ok := r.Scrubber.Header(h.Key, h.Value)
-		if ok && value != "" && !hasKey(kept, name) {
-			kept = append(kept, Pair{name, value})
-		}
-	}
-	return kept
 }
 
 func hasKey(pairs []Pair, key string) bool {

@@ -29,7 +29,7 @@ func (p *payloadWriter) exception(x *Exception, frame int) {
 	p.ObjStart()
 	p.text("class", x.Class, MaxClass)
 	if x.Message != "" {
-		kept := p.rules.cutText(x.Message, p.share.text, true)
+		kept := p.cutMessage(x.Message)
 		if kept.cut && !p.repeats(kept.text) {
 			p.truncated("exceptions")
 		}
@@ -52,6 +52,15 @@ func (p *payloadWriter) exception(x *Exception, frame int) {
 	}
 	p.frames(x.Frames, frame)
 	p.ObjEnd()
+}
+
+// cutMessage is the message of an exception, cut to its share. That of the thrown one is
+// mostly the event's, which was cleaned already.
+func (p *payloadWriter) cutMessage(text string) cutText {
+	if p.asSent && text == p.whole && len(text) <= p.share.text {
+		return cutText{text, false}
+	}
+	return p.rules.cutText(text, p.share.text, true)
 }
 
 // frames writes the frames, of which the first one has the number given. Of too many it
@@ -81,7 +90,7 @@ func isKeptFrame(i, many, limit int) bool {
 func (p *payloadWriter) frame(f *Frame, number int) {
 	p.next()
 	p.ObjStart()
-	p.text("file", p.rules.relativeFile(f.File), MaxFile)
+	p.clean("file", p.rules.File(f.File))
 	if f.Line > 0 {
 		p.name("line")
 		p.Int64(f.Line)

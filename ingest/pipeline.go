@@ -87,6 +87,7 @@ func New(cfg Config) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.Rules.recent = newMemory()
 	return &Pipeline{
 		log: cfg.Log, random: cfg.Random, rules: cfg.Rules, switches: cfg.Switches, noise: cfg.Noise, days: cfg.RetentionDays, context: cfg.Context, userKey: cfg.UserKey, metrics: metrics,
 		logger: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)),
@@ -108,10 +109,6 @@ func (p *Pipeline) Accept(ctx context.Context, src Source, drafts []Draft) (Rece
 // before it appends the events.
 type Store func(ctx context.Context, events []errata.Event, of []int, rejected []Rejection) error
 
-// atATime is after how many drafts other requests may have the processor. They take less
-// than a millisecond; the scheduler would let others wait for ten, at each of their steps.
-const atATime = 8
-
 // AcceptTo is Accept with store in place of the log's Append. store is not called
 // while recording is switched off. events is empty when no draft is to be kept.
 func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, store Store) (Receipt, error) {
@@ -119,20 +116,44 @@ func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, sto
 		p.metrics.dropped.WithLabelValues("switched_off").Add(float64(len(drafts)))
 		return Receipt{Dropped: len(drafts)}, nil
 	}
-	var receipt Receipt
-	events := make([]errata.Event, 0, len(drafts))
-	of := make([]int, 0, len(drafts))
-	under := p.noise.Of(src.Project)
 	src.RetentionDays, src.Context, src.UserKey = p.days(src.Project), p.context(src.Project), p.userKey()
+	events, of, receipt, err := p.judge(ctx, &src, drafts)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if err := store(ctx, events, of, receipt.Rejected); err != nil {
+		p.metrics.dropped.WithLabelValues(string(errata.KindOf(err))).Add(float64(len(events)))
+		return Receipt{}, err
+	}
+	p.countAccepted(drafts, of)
+	for _, a := range receipt.Adjusted {
+		p.metrics.adjusted.WithLabelValues(string(a.Reason)).Inc()
+	}
+	p.noise.Count(src.Project, receipt.Noise)
+	receipt.Accepted = len(events)
+	return receipt, nil
+}
+
+// atATime is after how many drafts other requests may have the processor. They take less
+// than a millisecond; the scheduler would let others wait for ten, at each of their steps.
+const atATime = 8
+
+// judge makes the events of the drafts that are kept; of has the index of the draft of
+// each. The receipt has the others.
+func (p *Pipeline) judge(ctx context.Context, src *Source, drafts []Draft) (events []errata.Event, of []int, receipt Receipt, err error) {
+	events, of = make([]errata.Event, 0, len(drafts)), make([]int, 0, len(drafts))
+	under := p.noise.Of(src.Project)
+	w := workshops.Get().(*workshop) // the pool holds nothing else
+	defer workshops.Put(w)
 	for i := range drafts {
 		if i%atATime == atATime-1 {
 			runtime.Gosched()
 		}
 		id, err := p.eventID(src.Project, drafts[i].ClientID)
 		if err != nil {
-			return Receipt{}, err
+			return nil, nil, Receipt{}, err
 		}
-		event, dropped, refused := p.rules.Judged(&drafts[i], src, id, under)
+		event, dropped, refused := p.rules.judged(&drafts[i], src, id, under, w)
 		if refused != nil {
 			p.metrics.dropped.WithLabelValues(string(refused.Kind)).Inc()
 			p.logger.DebugContext(ctx, "draft refused", "kind", refused.Kind, "project", src.Project, "key_id", src.KeyID)
@@ -143,24 +164,25 @@ func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, sto
 			receipt.Noise++
 			continue
 		}
-		if _, why := timeOf(&drafts[i], src); why != "" {
+		if _, why := timeOf(&drafts[i], *src); why != "" {
 			receipt.Adjusted = append(receipt.Adjusted, Adjustment{Index: i, Field: FieldTime, Reason: why})
 		}
 		events, of = append(events, event), append(of, i)
 	}
-	if err := store(ctx, events, of, receipt.Rejected); err != nil {
-		p.metrics.dropped.WithLabelValues(string(errata.KindOf(err))).Add(float64(len(events)))
-		return Receipt{}, err
+	return events, of, receipt, nil
+}
+
+// countAccepted counts the drafts with the indexes. Those of a request are of one source,
+// mostly.
+func (p *Pipeline) countAccepted(drafts []Draft, of []int) {
+	for len(of) > 0 {
+		source, n := drafts[of[0]].Context.Source, 1
+		for n < len(of) && drafts[of[n]].Context.Source == source {
+			n++
+		}
+		p.metrics.accepted.WithLabelValues(source).Add(float64(n))
+		of = of[n:]
 	}
-	for _, i := range of {
-		p.metrics.accepted.WithLabelValues(drafts[i].Context.Source).Inc()
-	}
-	for _, a := range receipt.Adjusted {
-		p.metrics.adjusted.WithLabelValues(string(a.Reason)).Inc()
-	}
-	p.noise.Count(src.Project, receipt.Noise)
-	receipt.Accepted = len(events)
-	return receipt, nil
 }
 
 // eventID is the id made of the client's, or a random one.

@@ -22,24 +22,28 @@ type Rules struct {
 	DatabaseClasses []string
 	// Scrubber removes the secrets; nil means the default rules.
 	Scrubber *scrub.Scrubber
+
+	recent *memory // nil: none
 }
 
 // Event checks, normalises, scrubs and signs a draft. The same draft, source and id
 // always give the same event. The error has kind invalid_event and is meant for the
 // sender.
 func (r *Rules) Event(d *Draft, src Source, id errata.EventID) (errata.Event, *errata.Error) {
-	e, _, refused := r.event(d, src, id)
+	w := workshops.Get().(*workshop) // the pool holds nothing else
+	defer workshops.Put(w)
+	e, _, refused := r.event(d, &src, id, w)
 	return e, refused
 }
 
 // event is Event with the whole message.
-func (r *Rules) event(d *Draft, src Source, id errata.EventID) (e errata.Event, message string, refused *errata.Error) {
+func (r *Rules) event(d *Draft, src *Source, id errata.EventID, w *workshop) (e errata.Event, message string, refused *errata.Error) {
 	read, refused := r.identify(d, src.Project)
 	if refused != nil {
 		return errata.Event{}, "", refused
 	}
 	received := src.receivedAt()
-	at, _ := timeOf(d, src)
+	at, _ := timeOf(d, *src)
 	e = errata.Event{
 		ID: id, Project: src.Project, Book: read.identity.Book, Signature: signature.Sign(read.identity), Level: d.Level,
 		Time: at, Received: received,
@@ -55,9 +59,9 @@ func (r *Rules) event(d *Draft, src Source, id errata.EventID) (e errata.Event, 
 	if src.Context.NoUsers {
 		e.UserID = 0
 	}
-	said := r.texts(d, &src)
-	e.Trail = said.trail(d, &src)
-	e.Payload = r.payload(d, &e, &said, read.message, src.Context)
+	said := r.texts(d, src)
+	e.Trail = said.trail(d, src)
+	e.Payload = w.payload(r, d, &e, &said, read.message, src.Context)
 	return e, read.message.text, nil
 }
 
@@ -84,7 +88,7 @@ func (r *Rules) identify(d *Draft, project uint64) (identified, *errata.Error) {
 	}
 	file := r.File(d.File)
 	identity := signature.Identity{
-		Book: r.bookOf(d), Project: project, Class: class, Place: signature.Place(file), Template: signature.Template(signing),
+		Book: r.bookOf(d), Project: project, Class: class, Place: signature.Place(file), Template: r.template(signing),
 	}
 	identity.Fingerprint = fingerprintOf(d.Fingerprint, identity)
 	return identified{message: message, file: file, head: head, signing: signing, identity: identity}, nil

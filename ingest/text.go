@@ -28,7 +28,22 @@ type cutText struct {
 
 // cutText is Text, and says whether it has cut the text.
 func (r *Rules) cutText(s string, limit int, lines bool) cutText {
-	return r.cutCleaned(s, limit, func(s string) string { return clean(s, lines) })
+	if s == "" {
+		return cutText{}
+	}
+	known := r.memory().line
+	if lines {
+		known = r.memory().lines
+	}
+	_, at, found := known.Find(s)
+	if found && len(s) <= limit {
+		return cutText{s, false}
+	}
+	kept := r.cutCleaned(s, limit, func(s string) string { return clean(s, lines) })
+	if kept.text == s {
+		known.Keep(at, s, nothing)
+	}
+	return kept
 }
 
 // signedText is Text for what is signed: recipe v1 knows no joiners.
@@ -125,7 +140,7 @@ func arePlain(s string, lines bool) bool {
 func preview(message string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(message, "\n\t "), "\n")
 	line = strings.TrimRight(strings.ReplaceAll(line, "\t", " "), " ")
-	if utf8.RuneCountInString(line) <= PreviewRunes {
+	if len(line) <= PreviewRunes || utf8.RuneCountInString(line) <= PreviewRunes {
 		return line
 	}
 	runes := 0
@@ -142,7 +157,19 @@ func (r *Rules) URI(uri string) string {
 	if len(uri) > maxRawURI {
 		uri = uri[:maxRawURI]
 	}
-	return scrub.Cut(r.Scrubber.URI(oneLine(uri)), MaxURI)
+	if uri == "" {
+		return ""
+	}
+	known := r.memory().uris
+	_, at, found := known.Find(uri)
+	if found {
+		return uri
+	}
+	kept := scrub.Cut(r.Scrubber.URI(oneLine(uri)), MaxURI)
+	if kept == uri {
+		known.Keep(at, uri, nothing)
+	}
+	return kept
 }
 
 // maxRawURI is how many bytes of an address are scrubbed. The result is shorter: the
@@ -160,7 +187,32 @@ func methodOf(method string) string {
 func notLetter(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' }
 
 // File gives a source file relative to the install root, scrubbed and cut.
-func (r *Rules) File(file string) string { return r.Text(r.relativeFile(file), MaxFile, false) }
+func (r *Rules) File(file string) string {
+	if file == "" {
+		return ""
+	}
+	known := r.memory().files
+	kept, at, found := known.Find(file)
+	if found {
+		return kept
+	}
+	relative := r.relativeFile(file)
+	if kept = r.Text(relative, MaxFile, false); kept == relative {
+		known.Keep(at, file, func(own string) string { return like(own, kept) })
+	}
+	return kept
+}
+
+// header is the canonical name and the value of a request header that is kept.
+func (r *Rules) header(h Pair) (name, value string, ok bool) {
+	if name = scrub.HeaderName(h.Key); name == "" {
+		return "", "", false
+	}
+	if _, _, clean := r.memory().line.Find(h.Value); clean && name != "Referer" {
+		return name, h.Value, true
+	}
+	return r.Scrubber.Header(h.Key, h.Value)
+}
 
 // relativeFile is a source file relative to the install root: without scheme,
 // host and configured roots, with forward slashes.

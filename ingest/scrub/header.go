@@ -6,7 +6,7 @@ import "strings"
 // headers that help to understand an error and hold no secret are an allow-list.
 // ok is false for all others: they are dropped. Referer is scrubbed as a URI.
 func (x *Scrubber) Header(name, value string) (keptName, keptValue string, ok bool) {
-	keptName = headerName(name)
+	keptName = HeaderName(name)
 	switch keptName {
 	case "":
 		return "", "", false
@@ -16,12 +16,19 @@ func (x *Scrubber) Header(name, value string) (keptName, keptValue string, ok bo
 	return keptName, x.Text(value), true
 }
 
-// headerName is the canonical name of a header that is kept, "" for others.
-func headerName(name string) string {
-	if len(name) > maxHeaderName {
+// HeaderName is the canonical name of a header that is kept, "" for others.
+func HeaderName(name string) string {
+	var small [maxHeaderName]byte
+	if len(name) > len(small) {
 		return ""
 	}
-	return keptHeaders[strings.ToLower(name)]
+	for i := range len(name) {
+		small[i] = name[i]
+		if isUpper(name[i]) {
+			small[i] |= 0x20
+		}
+	}
+	return keptHeaders[string(small[:len(name)])]
 }
 
 // maxHeaderName is the length of the longest name in the list.
