@@ -48,9 +48,33 @@ func (r *Rules) isDatabaseClass(class string) bool {
 	if class == "" {
 		return false
 	}
-	marks := r.DatabaseClasses
-	if marks == nil {
-		marks = defaultDatabaseClasses
+	if r.DatabaseClasses == nil {
+		return holdsDefaultMark(class)
 	}
-	return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(class, mark) })
+	return slices.ContainsFunc(r.DatabaseClasses, func(mark string) bool { return strings.Contains(class, mark) })
 }
+
+// holdsDefaultMark says whether one of defaultDatabaseClasses stands anywhere in the class.
+// It looks for their first two bytes in one pass: in most classes no mark begins.
+func holdsDefaultMark(class string) bool {
+	for i := 0; i+1 < len(class); i++ {
+		at := markBits(class[i], class[i+1])
+		if markBegins[at>>6]&(1<<(at&63)) != 0 &&
+			slices.ContainsFunc(defaultDatabaseClasses, func(mark string) bool { return strings.HasPrefix(class[i:], mark) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// markBegins has a bit for the first two bytes of each of defaultDatabaseClasses. Other
+// bytes can share a bit.
+var markBegins = func() (bits [64]uint64) {
+	for _, mark := range defaultDatabaseClasses {
+		at := markBits(mark[0], mark[1])
+		bits[at>>6] |= 1 << (at & 63)
+	}
+	return bits
+}()
+
+func markBits(a, b byte) uint16 { return uint16(a&63)<<6 | uint16(b&63) }

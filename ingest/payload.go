@@ -41,9 +41,9 @@ import (
 // from the middle, then the ends of the exceptions' messages, then the causes, frames and
 // tags. A text that was cut ends in "…". The thrown exception may repeat only the beginning
 // of "message".
-func (w *workshop) payload(r *Rules, d *Draft, e *errata.Event, said *texts, message cutText, keep projects.Context) []byte {
+func (w *workshop) payload(r *Rules, d *Draft, e *errata.Event, message cutText, keep projects.Context) []byte {
 	w.parts.make(r, d, keep)
-	p := payloadWriter{Writer: &w.out, rules: r, parts: &w.parts, said: said}
+	p := payloadWriter{Writer: &w.out, rules: r, parts: &w.parts, said: &w.said}
 	for i := range shares {
 		p.share = shares[i]
 		over := p.write(d, e, message)
@@ -78,6 +78,7 @@ var shares = [...]share{
 type workshop struct {
 	out   jx.Writer
 	parts parts
+	said  texts
 	chunk []byte // for payloads that are done
 }
 

@@ -134,9 +134,13 @@ func (p *Pipeline) AcceptTo(ctx context.Context, src Source, drafts []Draft, sto
 	return receipt, nil
 }
 
-// atATime is after how many drafts other requests may have the processor. They take less
-// than a millisecond; the scheduler would let others wait for ten, at each of their steps.
-const atATime = 8
+// atATime is after how many bytes of drafts other requests may have the processor. They
+// take less than a millisecond; the scheduler would let others wait for ten, at each of
+// their steps.
+const (
+	atATime    = 32 << 10
+	leastDraft = 256
+)
 
 // judge makes the events of the drafts that are kept; of has the index of the draft of
 // each. The receipt has the others.
@@ -145,8 +149,9 @@ func (p *Pipeline) judge(ctx context.Context, src *Source, drafts []Draft) (even
 	under := p.noise.Of(src.Project)
 	w := workshops.Get().(*workshop) // the pool holds nothing else
 	defer workshops.Put(w)
-	for i := range drafts {
-		if i%atATime == atATime-1 {
+	for i, work := 0, 0; i < len(drafts); i++ {
+		if work > atATime {
+			work = 0
 			runtime.Gosched()
 		}
 		id, err := p.eventID(src.Project, drafts[i].ClientID)
@@ -154,6 +159,7 @@ func (p *Pipeline) judge(ctx context.Context, src *Source, drafts []Draft) (even
 			return nil, nil, Receipt{}, err
 		}
 		event, dropped, refused := p.rules.judged(&drafts[i], src, id, under, w)
+		work += leastDraft + len(drafts[i].Message) + len(drafts[i].Context.Extra) + len(event.Payload)
 		if refused != nil {
 			p.metrics.dropped.WithLabelValues(string(refused.Kind)).Inc()
 			p.logger.DebugContext(ctx, "draft refused", "kind", refused.Kind, "project", src.Project, "key_id", src.KeyID)
@@ -186,10 +192,14 @@ func (p *Pipeline) countAccepted(drafts []Draft, of []int) {
 }
 
 // eventID is the id made of the client's, or a random one.
-func (p *Pipeline) eventID(project uint64, clientID string) (id errata.EventID, err error) {
+func (p *Pipeline) eventID(project uint64, clientID string) (errata.EventID, error) {
 	if clientID != "" {
 		return EventID(project, clientID), nil
 	}
+	return p.randomID()
+}
+
+func (p *Pipeline) randomID() (id errata.EventID, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, err := io.ReadFull(p.random, id[:]); err != nil {

@@ -59,9 +59,9 @@ func (r *Rules) event(d *Draft, src *Source, id errata.EventID, w *workshop) (e 
 	if src.Context.NoUsers {
 		e.UserID = 0
 	}
-	said := r.texts(d, src)
-	e.Trail = said.trail(d, src)
-	e.Payload = w.payload(r, d, &e, &said, read.message, src.Context)
+	w.said = r.texts(d, src)
+	e.Trail = w.said.trail(d, src)
+	e.Payload = w.payload(r, d, &e, read.message, src.Context)
 	return e, read.message.text, nil
 }
 

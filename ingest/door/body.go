@@ -156,6 +156,14 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
+// Length is the length of a body that is not compressed, as it was declared; else 0.
+func (b *Body) Length() int64 {
+	if b.coding != identity || b.ahead.length < 0 {
+		return 0
+	}
+	return min(b.ahead.length, b.maxOpen)
+}
+
 // unpacked is how many bytes the decompressor has read.
 func (b *Body) unpacked() int64 {
 	if b.coding.windowed() {

@@ -1,6 +1,9 @@
 package lenient
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	// chunkSize is how many bytes a Keeper allocates at once: about the texts of one
@@ -28,4 +31,29 @@ func (k *Keeper) String(text []byte) string {
 	begin := k.chunk.Len()
 	k.chunk.Write(text)
 	return k.chunk.String()[begin:]
+}
+
+// Slab copies lists, many with one allocation. Size is how many elements it allocates at
+// once; a list that stays in memory keeps all of them there. It must not be copied or used
+// concurrently.
+type Slab[T any] struct {
+	Size int
+	free []T
+}
+
+// Copy is a list of the same elements, nil for none. To append to it allocates.
+func (s *Slab[T]) Copy(list []T) []T {
+	n := len(list)
+	switch {
+	case n == 0:
+		return nil
+	case n > s.Size/4:
+		return slices.Clip(slices.Clone(list))
+	case n > len(s.free):
+		s.free = make([]T, s.Size)
+	}
+	kept := s.free[:n:n]
+	s.free = s.free[n:]
+	copy(kept, list)
+	return kept
 }

@@ -146,3 +146,55 @@ func TestKeeperSharesNothing(t *testing.T) {
 }
 
 var shortText = []byte("/srv/app/main.go")
+
+// TestSlabSharesNothing: a list stays as it was when others are copied and when one
+// appends to it.
+func TestSlabSharesNothing(t *testing.T) {
+	for _, size := range []int{0, 1, 64} {
+		slab := lenient.Slab[int]{Size: size}
+		if slab.Copy(nil) != nil || slab.Copy([]int{}) != nil {
+			t.Error("an empty list is not nil")
+		}
+		var kept [][]int
+		list := make([]int, 40)
+		for i := range 500 {
+			for k := range list {
+				list[k] = i + k
+			}
+			kept = append(kept, slab.Copy(list[:1+i%len(list)]))
+			_ = append(kept[i/2], -1)
+		}
+		for i := range kept {
+			for k, n := range kept[i] {
+				if n != i+k || len(kept[i]) != 1+i%len(list) {
+					t.Fatalf("size %d: list %d became %v", size, i, kept[i])
+				}
+			}
+		}
+	}
+}
+
+// TestDecodedStringsStay: strings with escapes do not change when others are read, also of
+// the next document.
+func TestDecodedStringsStay(t *testing.T) {
+	var r lenient.Reader
+	var kept [][]byte
+	for i := range 200 {
+		r.Reset([]byte(`"` + strings.Repeat(`\u0041`, i) + `\n"`))
+		text, err := r.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, text)
+		_ = append(text, 'x')
+		r.Reset([]byte(`"a\x"`))
+		if text, err := r.Bytes(); err == nil {
+			t.Fatalf("read %q", text)
+		}
+	}
+	for i, text := range kept {
+		if string(text) != strings.Repeat("A", i)+"\n" {
+			t.Errorf("text %d became %q", i, text)
+		}
+	}
+}

@@ -16,6 +16,9 @@ type Reader struct {
 	doc   []byte
 	at    int
 	depth int
+	// decoded has the strings with escapes. They are never overwritten: a caller may have
+	// several of them.
+	decoded []byte
 }
 
 // maxNesting bounds the depth of a document, as in encoding/json.
@@ -33,7 +36,7 @@ func (r *Reader) broken() error { return &SyntaxError{r.at} }
 // Read makes a Reader of the document.
 func Read(document []byte) *Reader { return &Reader{doc: document} }
 
-// Reset begins to read document.
+// Reset begins to read document. What was read before stays as it is.
 func (r *Reader) Reset(document []byte) { r.doc, r.at, r.depth = document, 0, 0 }
 
 // Next is the type of the next value, Invalid if there is none.
@@ -358,7 +361,27 @@ func (r *Reader) text() ([]byte, error) {
 	d := jx.GetDecoder()
 	defer jx.PutDecoder(d)
 	d.ResetBytes(r.doc[begin:end])
-	return d.StrAppend(make([]byte, 0, len(text))) // not in the memory of the pooled decoder
+	return r.decode(d, len(text)) // not in the memory of the pooled decoder
+}
+
+// decodedSize is how many bytes are allocated at once for strings with escapes.
+const decodedSize = 1 << 10
+
+// decode decodes a string, which is no longer than most bytes.
+func (r *Reader) decode(d *jx.Decoder, most int) ([]byte, error) {
+	if most > decodedSize/4 {
+		return d.StrAppend(make([]byte, 0, most))
+	}
+	if cap(r.decoded)-len(r.decoded) < most {
+		r.decoded = make([]byte, 0, decodedSize)
+	}
+	from := len(r.decoded)
+	all, err := d.StrAppend(r.decoded)
+	if err != nil {
+		return nil, err
+	}
+	r.decoded = all
+	return all[from:len(all):len(all)], nil
 }
 
 func (r *Reader) is(c byte) bool { return r.at < len(r.doc) && r.doc[r.at] == c }

@@ -195,6 +195,10 @@ func (t *batch) take(over, strict bool) error {
 		if err := t.body.Charge(len(t.buf.B)); err != nil {
 			return err
 		}
+		if t.drafts == nil {
+			t.drafts = make([]ingest.Draft, 0, t.likely())
+			t.indexes = make([]int, 0, cap(t.drafts))
+		}
 		t.drafts = append(t.drafts, draft)
 		t.indexes = append(t.indexes, index)
 		return nil
@@ -208,6 +212,11 @@ func (t *batch) take(over, strict bool) error {
 	}
 	t.rejected = append(t.rejected, door.Rejected(index, told))
 	return nil
+}
+
+// likely is how many events the body has if all are as long as the first one.
+func (t *batch) likely() int {
+	return max(1, min(ingest.MaxBatch, int(t.body.Length())/max(1, len(t.buf.B))))
 }
 
 // peek is the next byte that is no white space. It does not read the byte.

@@ -22,6 +22,7 @@ const maxID = 64
 type parser struct {
 	dec     lenient.Reader
 	keep    *lenient.Keeper
+	lists   *lists
 	draft   ingest.Draft
 	trace   stacktrace.Trace
 	frame   ingest.Frame
@@ -30,7 +31,17 @@ type parser struct {
 	refused *errata.Error // the first reason to reject the event
 }
 
-var parsers = sync.Pool{New: func() any { return &parser{keep: new(lenient.Keeper)} }}
+// lists has the memory of the lists of drafts.
+type lists struct {
+	exceptions lenient.Slab[ingest.Exception]
+	bytes      lenient.Slab[byte]
+}
+
+var parsers = sync.Pool{New: func() any {
+	return &parser{keep: new(lenient.Keeper), trace: stacktrace.Reused(), lists: &lists{
+		exceptions: lenient.Slab[ingest.Exception]{Size: 32}, bytes: lenient.Slab[byte]{Size: 4 << 10},
+	}}
+}}
 
 // ParseEvent reads one event as POST /api/v1/events takes it. The error is an
 // *errata.Error: invalid_body for broken JSON, another kind for an event that
@@ -61,7 +72,8 @@ func ParseEvent(document []byte) (ingest.Draft, error) {
 
 func (p *parser) free() {
 	p.trace.Clear()
-	*p = parser{keep: p.keep, trace: p.trace}
+	p.dec.Reset(nil)
+	*p = parser{dec: p.dec, keep: p.keep, lists: p.lists, trace: p.trace}
 	parsers.Put(p)
 }
 
@@ -231,7 +243,7 @@ func (p *parser) payload() error {
 		return p.dec.Skip()
 	case jx.Object:
 		raw, err := p.dec.Raw()
-		p.draft.Context.Extra, p.draft.Context.ExtraWhole = bytes.Clone(bytes.TrimSpace(raw)), true
+		p.draft.Context.Extra, p.draft.Context.ExtraWhole = p.lists.bytes.Copy(bytes.TrimSpace(raw)), true
 		return err
 	default:
 		p.refuse(errata.KindInvalidEvent, "payload must be an object")
@@ -292,6 +304,6 @@ func (p *parser) finish() {
 		d.File, d.Line, d.PlacedBy = at.File, at.Line, at.By()
 	}
 	if frames := p.trace.Frames(); d.Class != "" || len(frames) > 0 {
-		d.Context.Exceptions = []ingest.Exception{{Class: d.Class, Message: d.Message, Frames: frames}}
+		d.Context.Exceptions = p.lists.exceptions.Copy([]ingest.Exception{{Class: d.Class, Message: d.Message, Frames: frames}})
 	}
 }

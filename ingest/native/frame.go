@@ -20,8 +20,8 @@ func (p *parser) frames() error {
 		if err := lenient.Object(&p.dec, p, (*parser).frameField); err != nil {
 			return err
 		}
-		if a := p.around; a.Line != "" || len(a.Before)+len(a.After)+len(a.Vars) > 0 {
-			p.frame.Around = &a
+		if a := &p.around; a.Line != "" || len(a.Before)+len(a.After)+len(a.Vars) > 0 {
+			p.frame.Around = new(*a)
 		}
 		if p.frame.File != "" || p.frame.Function != "" {
 			p.trace.Add(p.frame)

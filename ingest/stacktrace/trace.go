@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/errata-log/errata/ingest"
+	"github.com/errata-log/errata/ingest/lenient"
 )
 
 // Trace collects frames, oldest call first. It keeps the first 25 and the last 25, as
@@ -20,7 +21,11 @@ type Trace struct {
 	frames []ingest.Frame
 	seen   int
 	place  Place
+	given  lenient.Slab[ingest.Frame]
 }
+
+// Reused is an empty Trace for one event after another.
+func Reused() Trace { return Trace{given: lenient.Slab[ingest.Frame]{Size: ingest.MaxFrames}} }
 
 // Place is where a stack trace says the error is.
 type Place struct {
@@ -75,14 +80,11 @@ func (t *Trace) Seen() int { return t.seen }
 // of libraries, else the last frame.
 func (t *Trace) Place() Place { return t.place }
 
-// Frames gives the frames in the order they were added, in a new slice; nil if there
-// are none.
+// Frames gives the frames in the order they were added, in a slice of their own; nil if
+// there are none.
 func (t *Trace) Frames() []ingest.Frame {
-	switch {
-	case t.seen == 0:
-		return nil
-	case t.seen <= ingest.MaxFrames:
-		return slices.Clone(t.frames)
+	if t.seen <= ingest.MaxFrames {
+		return t.given.Copy(t.frames)
 	}
 	oldest := half + t.seen%half
 	return slices.Concat(t.frames[:half], t.frames[oldest:], t.frames[half:oldest])
@@ -105,5 +107,5 @@ func (t *Trace) JudgedFrames() []ingest.Frame {
 // Clear removes the frames and keeps their memory.
 func (t *Trace) Clear() {
 	clear(t.frames)
-	*t = Trace{frames: t.frames[:0]}
+	*t = Trace{frames: t.frames[:0], given: t.given}
 }

@@ -44,7 +44,7 @@ func (w *noAnswer) WriteHeader(code int)        { w.code = code }
 
 // strangers are requests whose events share no text but words with each other, so that
 // nothing that was remembered of one helps with the next: the worst case.
-func strangers(requests, events int) (bodies []string) {
+func strangers(requests, events int) (bodies [][]byte) {
 	n := 0
 	for range requests {
 		lines := make([]string, events)
@@ -56,7 +56,7 @@ func strangers(requests, events int) (bodies []string) {
 				"main", fmt.Sprintf("main%d", n), "4711", fmt.Sprint(n), "129.90", fmt.Sprintf("%d.90", n), "sit amet", fmt.Sprintf("sit amet %d", n),
 			).Replace(nativeEvent(i % 100))
 		}
-		bodies = append(bodies, strings.Join(lines, "\n"))
+		bodies = append(bodies, []byte(strings.Join(lines, "\n")))
 	}
 	return bodies
 }
@@ -81,13 +81,13 @@ func BenchmarkReceive(b *testing.B) {
 		name    string
 		handler http.Handler
 		path    string
-		bodies  []string
+		bodies  [][]byte
 		events  int
 	}{
-		{"ndjson", events, "/api/v1/events", []string{ndjson(500)}, 500},
+		{"ndjson", events, "/api/v1/events", [][]byte{[]byte(ndjson(500))}, 500},
 		{"strangers", events, "/api/v1/events", strangers(20, 500), 500},
-		{"single", events, "/api/v1/events", []string{nativeEvent(7)}, 1},
-		{"envelope", envelopes, "/api/1/envelope/", []string{sentryEnvelope(anyPublicKey)}, 1},
+		{"single", events, "/api/v1/events", [][]byte{[]byte(nativeEvent(7))}, 1},
+		{"envelope", envelopes, "/api/1/envelope/", [][]byte{[]byte(sentryEnvelope(anyPublicKey))}, 1},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			reader := bytes.NewReader(nil)
@@ -106,7 +106,7 @@ func BenchmarkReceive(b *testing.B) {
 					continue
 				}
 				text := c.bodies[n/c.events%len(c.bodies)]
-				reader.Reset([]byte(text))
+				reader.Reset(text)
 				request.ContentLength = int64(len(text))
 				if c.handler.ServeHTTP(w, request); w.code/100 != 2 {
 					b.Fatal(w.code)
