@@ -30,33 +30,37 @@ func NewEventID(project uint64, clientID string) EventID {
 // is, and ok is false.
 func ShortUUID[T string | []byte](id T) (short T, ok bool) {
 	const dashed, plain = 36, 32
-	var buf [plain]byte
-	digits, changed := buf[:0], len(id) == dashed
 	if len(id) != dashed && len(id) != plain {
 		return id, false
 	}
+	changed := len(id) == dashed
 	for i := range len(id) {
-		c := id[i]
-		if len(id) == dashed && (i == 8 || i == 13 || i == 18 || i == 23) {
+		switch c := id[i]; {
+		case len(id) == dashed && isDashAt(i):
 			if c != '-' {
 				return id, false
 			}
-			continue
-		}
-		switch {
 		case '0' <= c && c <= '9', 'a' <= c && c <= 'f':
 		case 'A' <= c && c <= 'F':
-			c, changed = c|0x20, true
+			changed = true
 		default:
 			return id, false
 		}
-		digits = append(digits, c)
 	}
 	if !changed {
 		return id, true
 	}
+	digits := make([]byte, 0, plain)
+	for i := range len(id) {
+		if len(id) == plain || !isDashAt(i) {
+			digits = append(digits, id[i]|0x20) // a digit has this bit already
+		}
+	}
 	return T(digits), true
 }
+
+// isDashAt says whether a UUID has a dash at i.
+func isDashAt(i int) bool { return i == 8 || i == 13 || i == 18 || i == 23 }
 
 // String is the id as 32 lower-case hex digits.
 func (id EventID) String() string { return hex.EncodeToString(id[:]) }

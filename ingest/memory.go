@@ -18,6 +18,7 @@ type memory struct {
 	files       *recent.Table[string]   // by the file as it was sent; see [Rules.File]
 	templates   *recent.Table[string]   // see [signature.Template]
 	objects     *recent.Table[[]byte]   // see [scrub.Scrubber.JSON]
+	contexts    *recent.Table[[]byte]   // see [memo.object]
 }
 
 // newMemory makes a memory. It takes 600 KB, and at most 13 MB with texts of the greatest
@@ -26,6 +27,7 @@ func newMemory() *memory {
 	return &memory{
 		line: recent.New[struct{}](11, 256), lines: recent.New[struct{}](10, 512), uris: recent.New[struct{}](9, 256),
 		files: recent.New[string](10, 256), templates: recent.New[string](10, 512), objects: recent.New[[]byte](8, 4<<10),
+		contexts: recent.New[[]byte](7, 4<<10),
 	}
 }
 
@@ -67,14 +69,28 @@ func like(own, text string) string {
 
 // object is [scrub.Scrubber.JSON]. Nobody may change the result.
 func (r *Rules) object(raw []byte) ([]byte, error) {
-	m := r.memory()
-	kept, at, found := m.objects.FindBytes(raw)
+	known := r.memory().objects
+	kept, at, found := known.FindBytes(raw)
 	if found {
 		return kept, nil
 	}
 	kept, err := r.Scrubber.JSON(raw)
 	if err == nil && !bytes.Contains(kept, []byte(scrub.Filtered)) {
-		m.objects.KeepBytes(at, raw, func() []byte { return bytes.Clone(kept) })
+		known.KeepBytes(at, raw, func() []byte { return bytes.Clone(kept) })
 	}
 	return kept, err
+}
+
+// contexts is [memo.object]. Nobody may change the result.
+func (r *Rules) contexts(raw []byte, m *memo) []byte {
+	known := r.memory().contexts
+	kept, at, found := known.FindBytes(raw)
+	if found {
+		return kept
+	}
+	kept = m.object(r.Scrubber, raw)
+	if kept != nil && !bytes.Contains(kept, []byte(scrub.Filtered)) {
+		known.KeepBytes(at, raw, func() []byte { return bytes.Clone(kept) })
+	}
+	return kept
 }

@@ -128,7 +128,7 @@ func (s *Shared) scrubbed(r *Rules, m *memo) []byte {
 	if s.clean == nil {
 		s.clean = []byte{}
 		if len(s.Raw) <= maxRawExtra {
-			if kept := m.object(r.Scrubber, s.Raw); kept != nil {
+			if kept := r.contexts(s.Raw, m); kept != nil {
 				s.clean = kept
 			}
 		}

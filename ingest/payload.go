@@ -9,6 +9,7 @@ import (
 	"github.com/go-faster/jx"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/ingest/lenient"
 	"github.com/errata-log/errata/projects"
 )
 
@@ -76,14 +77,16 @@ var shares = [...]share{
 
 // workshop has the memory in which payloads are made, one after another.
 type workshop struct {
-	out   jx.Writer
-	parts parts
-	said  texts
-	chunk []byte // for payloads that are done
+	out      jx.Writer
+	parts    parts
+	said     texts
+	tags     []errata.Tag
+	tagLists lenient.Slab[errata.Tag]
+	chunk    []byte // for payloads that are done
 }
 
 // workshops keep their memory: a payload is copied out at its true size.
-var workshops = sync.Pool{New: func() any { return new(workshop) }}
+var workshops = sync.Pool{New: func() any { return &workshop{tagLists: lenient.Slab[errata.Tag]{Size: 128}} }}
 
 // chunkSize is how many bytes are allocated for payloads at once: those of some events. A
 // payload that stays in memory keeps its whole chunk there.

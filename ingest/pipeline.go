@@ -145,7 +145,15 @@ const (
 // judge makes the events of the drafts that are kept; of has the index of the draft of
 // each. The receipt has the others.
 func (p *Pipeline) judge(ctx context.Context, src *Source, drafts []Draft) (events []errata.Event, of []int, receipt Receipt, err error) {
-	events, of = make([]errata.Event, 0, len(drafts)), make([]int, 0, len(drafts))
+	if len(drafts) == 1 { // the most usual request: one allocation
+		one := new(struct {
+			event [1]errata.Event
+			of    [1]int
+		})
+		events, of = one.event[:0], one.of[:0]
+	} else {
+		events, of = make([]errata.Event, 0, len(drafts)), make([]int, 0, len(drafts))
+	}
 	under := p.noise.Of(src.Project)
 	w := workshops.Get().(*workshop) // the pool holds nothing else
 	defer workshops.Put(w)

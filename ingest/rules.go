@@ -59,7 +59,7 @@ func (r *Rules) event(d *Draft, src *Source, id errata.EventID, w *workshop) (e 
 	if src.Context.NoUsers {
 		e.UserID = 0
 	}
-	w.said = r.texts(d, src)
+	w.said = r.texts(d, src, w)
 	e.Trail = w.said.trail(d, src)
 	e.Payload = w.payload(r, d, &e, read.message, src.Context)
 	return e, read.message.text, nil

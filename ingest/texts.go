@@ -21,7 +21,7 @@ type texts struct {
 }
 
 // texts are those of the draft. Where a project keeps no users, they name none.
-func (r *Rules) texts(d *Draft, src *Source) texts {
+func (r *Rules) texts(d *Draft, src *Source, w *workshop) texts {
 	c := &d.Context
 	t := texts{
 		clientID: r.Text(d.ClientID, MaxTag, false), server: r.Text(c.ServerName, MaxName, false),
@@ -31,16 +31,13 @@ func (r *Rules) texts(d *Draft, src *Source) texts {
 	if !src.Context.NoUsers {
 		t.user = r.Text(d.UserID, MaxTag, false)
 	}
-	t.tags = r.tags(c.Tags[:min(len(c.Tags), MaxTags)], src.Context.NoUsers)
+	w.tags = r.tags(w.tags[:0], c.Tags[:min(len(c.Tags), MaxTags)], src.Context.NoUsers)
+	t.tags = w.tagLists.Copy(w.tags)
 	return t
 }
 
-// tags are the sender's tags, each key once. A key may name a secret or be one.
-func (r *Rules) tags(sent []Pair, noUsers bool) []errata.Tag {
-	if len(sent) == 0 {
-		return nil
-	}
-	kept := make([]errata.Tag, 0, len(sent))
+// tags appends the sender's tags, each key once. A key may name a secret or be one.
+func (r *Rules) tags(kept []errata.Tag, sent []Pair, noUsers bool) []errata.Tag {
 	for i, tag := range sent {
 		if tag.Value == "" || hasKey(sent[:i], tag.Key) || noUsers && isUserKey(tag.Key) {
 			continue

@@ -67,11 +67,23 @@ func write(w http.ResponseWriter, status int, answer any) {
 
 // Write sends an answer with the status and the text.
 func Write(w http.ResponseWriter, status int, contentType string, text []byte) {
-	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
+	h := w.Header()
+	if contentType == "application/json" {
+		h["Content-Type"] = isJSON
+	} else {
+		h.Set("Content-Type", contentType)
+	}
+	h["X-Content-Type-Options"] = noSniff
 	w.WriteHeader(status)
 	_, _ = w.Write(text)
 }
+
+// Answers share the values of these headers. Nothing appends to them: each has all the
+// room it has.
+var (
+	isJSON  = slices.Clip([]string{"application/json"})
+	noSniff = slices.Clip([]string{"nosniff"})
+)
 
 // RefusalHeaders sets WWW-Authenticate or Retry-After where the error needs it.
 func RefusalHeaders(h http.Header, told *errata.Error) {

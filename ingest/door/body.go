@@ -56,6 +56,7 @@ type Body struct {
 	most    int64 // upper bound of the bytes after decompression
 	read    int64
 	err     error // the last error of Read, which stays, io.EOF included
+	closed  bool
 
 	budget  *Budget
 	seat    seat
@@ -132,6 +133,9 @@ func (b *Body) Identify(ctx context.Context, from Sender, turns Turns) error {
 
 // Read gives decompressed bytes.
 func (b *Body) Read(p []byte) (int, error) {
+	if b.err == nil && b.closed {
+		b.err = errata.Errorf(errata.KindInvalidBody, "the body was read after it was closed")
+	}
 	if b.err != nil {
 		return 0, b.err
 	}
@@ -190,9 +194,7 @@ func (b *Body) Close() error {
 	b.releaseDecoder()
 	b.ahead.free()
 	b.rise()
-	if b.err == nil {
-		b.err = errata.Errorf(errata.KindInvalidBody, "the body was read after it was closed")
-	}
+	b.closed = true
 	return nil
 }
 

@@ -124,7 +124,7 @@ func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) 
 // the budget. A large body is parsed in its turn, and refused then if the quota is used up
 // by requests before it. Kinds: those of [Open] and [Door.Admit].
 func (d *Door) Open(w http.ResponseWriter, r *http.Request, g access.Grant, maxOpen int64) (*Body, error) {
-	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g), Turns: turnsOf(d.Quotas, g, d.Admit)})
+	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g), Turns: d.turnsOf(g)})
 }
 
 // OpenFree is Open for a body without events, which no quota refuses.
@@ -145,7 +145,7 @@ func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64
 
 // Identify charges a body of OpenUnknown to the key of the grant.
 func (d *Door) Identify(r *http.Request, b *Body, g access.Grant) error {
-	return b.Identify(r.Context(), d.charged(r, g), turnsOf(d.Quotas, g, d.Admit))
+	return b.Identify(r.Context(), d.charged(r, g), d.turnsOf(g))
 }
 
 // charged is the sender that the memory of a request is charged to.
@@ -163,11 +163,11 @@ func (d *Door) Admit(g access.Grant) error { return d.Quotas.Check(g) }
 // Accept waits until the request has its turns of the key and of the project, unless its
 // body has them already. Then it puts the drafts on the log and charges them to the quota.
 func (d *Door) Accept(ctx context.Context, b *Body, g access.Grant, drafts []ingest.Draft) (ingest.Receipt, error) {
-	leave, err := d.enter(ctx, b, g, len(drafts))
+	turn, err := d.enter(ctx, b, g, len(drafts))
 	if err != nil {
 		return ingest.Receipt{}, err
 	}
-	defer leave()
+	defer turn.Leave()
 	receipt, err := d.Accepter.Accept(ctx, ingest.Source{Project: g.Project, KeyID: g.KeyID, Received: d.Now()}, drafts)
 	if err == nil {
 		d.Quotas.Charge(g, receipt.Accepted+receipt.Noise+len(receipt.Rejected))
@@ -177,13 +177,12 @@ func (d *Door) Accept(ctx context.Context, b *Body, g access.Grant, drafts []ing
 
 // enter waits for the turn of so many events. The turn of a large body is used if it is
 // enough, and given back with the body.
-func (d *Door) enter(ctx context.Context, b *Body, g access.Grant, events int) (leave func(), err error) {
+func (d *Door) enter(ctx context.Context, b *Body, g access.Grant, events int) (quota.Turn, error) {
 	if turn := b.ahead.turn; turn != nil && turn.Covers(events) {
-		return func() {}, nil
+		return quota.Turn{}, nil
 	}
 	b.ahead.leave()
-	turn, err := d.Quotas.Enter(ctx, g, events)
-	return turn.Leave, err
+	return d.Quotas.Enter(ctx, g, events)
 }
 
 // Done counts the answer to a request and logs an error that the sender must not see.

@@ -40,16 +40,19 @@ func (d *Door) active(g access.Grant, err error) (access.Grant, error) {
 // learns which projects there are. A good key of an archived project gets
 // project_archived.
 func (d *Door) ByPublicKey(key string, project uint64) (access.Grant, error) {
-	refused := errata.Errorf(errata.KindInsufficientScope, "the key is not known or not for this project; check the DSN")
 	if !isPublicKey(key) {
-		return access.Grant{}, refused
+		return access.Grant{}, unknownKey()
 	}
 	grant, err := d.Keyring.ByPublicKey(key, project)
 	switch errata.KindOf(err) {
 	case errata.KindUnauthorized, errata.KindInsufficientScope, errata.KindNotFound:
-		return access.Grant{}, refused.Because(err)
+		return access.Grant{}, unknownKey().Because(err)
 	}
 	return d.active(grant, err)
+}
+
+func unknownKey() *errata.Error {
+	return errata.Errorf(errata.KindInsufficientScope, "the key is not known or not for this project; check the DSN")
 }
 
 // isPublicKey says whether a text has the form of a public key. Other texts do not

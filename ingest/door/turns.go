@@ -48,6 +48,14 @@ func turnsOf(quotas *quota.Quotas, g access.Grant, admit func(access.Grant) erro
 	return turns{quotas, g, admit}
 }
 
+// turnsOf are the turns of a request with events of the grant.
+func (d *Door) turnsOf(g access.Grant) Turns {
+	if !d.Quotas.InTurns() {
+		return nil // without a method value, which would be allocated
+	}
+	return turnsOf(d.Quotas, g, d.Admit)
+}
+
 // free admits a body without events, which no quota refuses.
 func free(access.Grant) error { return nil }
 

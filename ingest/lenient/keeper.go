@@ -47,7 +47,7 @@ func (s *Slab[T]) Copy(list []T) []T {
 	switch {
 	case n == 0:
 		return nil
-	case n > s.Size/4:
+	case n > s.Size/2:
 		return slices.Clip(slices.Clone(list))
 	case n > len(s.free):
 		s.free = make([]T, s.Size)

@@ -30,12 +30,12 @@ func (x *Scrubber) cleanURI(raw string) string {
 	if !hasQuery {
 		return clean
 	}
-	var out strings.Builder
-	out.Grow(len(clean) + len(query) + len(Filtered))
-	out.WriteString(clean)
-	out.WriteByte('?')
-	x.writeQuery(&out, query)
-	return out.String()
+	var room [256]byte
+	out := append(append(room[:0], clean...), '?')
+	if out = x.appendQuery(out, query); string(out) == raw {
+		return raw
+	}
+	return string(out)
 }
 
 // withoutHost cuts scheme, user and host from the front of a URI.
@@ -54,7 +54,8 @@ func withoutHost(uri string) string {
 	if slash < 0 {
 		return "/"
 	}
-	return "/" + strings.TrimLeft(host[slash:], "/")
+	path := strings.TrimLeft(host[slash:], "/")
+	return host[len(host)-len(path)-1:] // with one slash
 }
 
 // schemeEnd is the end of "scheme:" at the front of a URI, 0 if there is none.
@@ -123,9 +124,9 @@ func isToken(segment string) bool {
 		(consistsOf(segment, hexadecimal) || isMixed(segment) && run(segment, 0, "-_.=~") == len(segment))
 }
 
-// writeQuery writes the pairs of a query without their secrets. & and ; separate
+// appendQuery appends the pairs of a query without their secrets. & and ; separate
 // pairs.
-func (x *Scrubber) writeQuery(out *strings.Builder, query string) {
+func (x *Scrubber) appendQuery(out []byte, query string) []byte {
 	for {
 		k := strings.IndexAny(query, "&;")
 		pair := query
@@ -133,15 +134,15 @@ func (x *Scrubber) writeQuery(out *strings.Builder, query string) {
 			pair = query[:k]
 		}
 		key, value, assigned := strings.Cut(pair, "=")
-		out.WriteString(x.keyOrFiltered(key))
+		out = append(out, x.keyOrFiltered(key)...)
 		if assigned {
-			out.WriteByte('=')
-			out.WriteString(x.queryValue(key, value))
+			out = append(out, '=')
+			out = append(out, x.queryValue(key, value)...)
 		}
 		if k < 0 {
-			return
+			return out
 		}
-		out.WriteByte(query[k])
+		out = append(out, query[k])
 		query = query[k+1:]
 	}
 }

@@ -1,8 +1,6 @@
 package sentry
 
 import (
-	"bytes"
-
 	"github.com/go-faster/jx"
 
 	"github.com/errata-log/errata/ingest"
@@ -55,7 +53,7 @@ const maxContexts = 4 * ingest.MaxExtra
 func (p *parser) finishContexts() {
 	if w := &p.contexts; len(w.Buf) > 0 {
 		w.ObjEnd()
-		p.draft.Context.Contexts = &ingest.Shared{Raw: bytes.Clone(w.Buf)}
+		p.draft.Context.Contexts = &ingest.Shared{Raw: p.lists.bytes.Copy(w.Buf)}
 	}
 }
 

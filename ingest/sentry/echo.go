@@ -124,21 +124,16 @@ func echoKeyOf(project uint64, parts ...string) echoKey {
 }
 
 // once takes the logs that repeat an event out of a request, and remembers its events. The
-// caller calls finish with the error of storing them.
-func (e *echoes) once(project uint64, in *intake) (finish func(*error)) {
-	forget := e.remember(project, in.drafts)
+// caller calls forget with them if they are not stored.
+func (e *echoes) once(project uint64, in *intake) (kept []*told) {
+	kept = e.remember(project, in.drafts)
 	in.drafts = e.without(project, in)
-	return func(err *error) {
-		if *err != nil {
-			forget()
-		}
-	}
+	return kept
 }
 
 // remember keeps the events among the drafts. forget undoes it, if the events are not
 // stored: then their logs count.
-func (e *echoes) remember(project uint64, drafts []ingest.Draft) (forget func()) {
-	var kept []*told
+func (e *echoes) remember(project uint64, drafts []ingest.Draft) (kept []*told) {
 	for i := range drafts {
 		d := &drafts[i]
 		if d.Context.Source == sourceLog {
@@ -150,7 +145,7 @@ func (e *echoes) remember(project uint64, drafts []ingest.Draft) (forget func())
 			}
 		}
 	}
-	return func() { e.forget(kept) }
+	return kept
 }
 
 // add keeps an event under a key. It is nil for one that is kept already, because it came
@@ -177,6 +172,9 @@ func (e *echoes) add(key echoKey, d *ingest.Draft) *told {
 func (t *told) isKept() bool { return t != nil && !t.at.IsZero() }
 
 func (e *echoes) forget(kept []*told) {
+	if len(kept) == 0 {
+		return
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, one := range kept {

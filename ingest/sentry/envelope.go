@@ -88,7 +88,17 @@ func (in *intake) item(it item) error {
 func (it *item) field(d *lenient.Reader, key []byte) (err error) {
 	switch string(key) {
 	case "type":
-		it.kind, err = d.Text()
+		text, err := d.Bytes()
+		switch string(text) { // keptItems; the others need no name
+		case "event":
+			it.kind = "event"
+		case "log":
+			it.kind = "log"
+		case "client_report":
+			it.kind = "client_report"
+		default:
+			it.kind = ""
+		}
 		return err
 	case "length":
 		text, err := d.Bytes()

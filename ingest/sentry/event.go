@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/go-faster/jx"
@@ -24,7 +23,11 @@ import (
 type parser struct {
 	dec   lenient.Reader
 	keep  *lenient.Keeper
+	lists *lists
 	draft ingest.Draft
+
+	headers, tags []ingest.Pair // of the draft, in memory that is used again
+	joined        []byte
 
 	eventID     []byte
 	transaction bool // the event is a performance transaction, not an error
@@ -61,18 +64,35 @@ type parser struct {
 // named is a thing with a version: an SDK, a runtime, an operating system.
 type named struct{ name, version []byte }
 
-func (n named) join(sep string) string {
+// join appends the name and the version, with sep between them.
+func (n named) join(to []byte, sep string) []byte {
 	name, version := bytes.TrimSpace(n.name), bytes.TrimSpace(n.version)
 	if len(version) == 0 {
-		return string(name)
+		return append(to, name...)
 	}
 	if len(name) == 0 || bytes.HasPrefix(version, name) { // Go says "go", "go1.26.0"
-		return string(version)
+		return append(to, version...)
 	}
-	return string(name) + sep + string(version)
+	return append(append(append(to, name...), sep...), version...)
 }
 
-var parsers = sync.Pool{New: func() any { return &parser{keep: new(lenient.Keeper)} }}
+func (p *parser) join(n named, sep string) string {
+	p.joined = n.join(p.joined[:0], sep)
+	return p.keep.String(p.joined)
+}
+
+// lists has the memory of the lists of drafts.
+type lists struct {
+	pairs      lenient.Slab[ingest.Pair]
+	exceptions lenient.Slab[ingest.Exception]
+	bytes      lenient.Slab[byte]
+}
+
+var parsers = sync.Pool{New: func() any {
+	return &parser{keep: new(lenient.Keeper), scratch: stacktrace.Reused(), stack: stacktrace.Reused(), lists: &lists{
+		pairs: lenient.Slab[ingest.Pair]{Size: 128}, exceptions: lenient.Slab[ingest.Exception]{Size: 32}, bytes: lenient.Slab[byte]{Size: 4 << 10},
+	}}
+}}
 
 // parseEvent reads an event. ok is false for a valid event that is no error: a
 // performance transaction. sender is the user's address if the event asks for it.
@@ -128,8 +148,11 @@ func (p *parser) free() {
 	clear(p.exceptions)
 	clear(p.crumbs)
 	p.contexts.Reset()
+	p.dec.Reset(nil)
+	clear(p.headers)
+	clear(p.tags)
 	*p = parser{
-		keep: p.keep, scratch: p.scratch, stack: p.stack, exceptions: p.exceptions[:0], contexts: p.contexts, crumbs: p.crumbs[:0],
+		dec: p.dec, keep: p.keep, lists: p.lists, headers: p.headers[:0], tags: p.tags[:0], joined: p.joined, scratch: p.scratch, stack: p.stack, exceptions: p.exceptions[:0], contexts: p.contexts, crumbs: p.crumbs[:0],
 	}
 	parsers.Put(p)
 }
@@ -205,7 +228,7 @@ func (p *parser) event(key []byte) error {
 	case "sdk":
 		return p.object((*parser).sdkField)
 	case "tags":
-		p.draft.Context.Tags = nil
+		p.tags = p.tags[:0]
 		return p.pairs((*parser).addTag)
 	case "fingerprint":
 		p.draft.Fingerprint = nil
@@ -263,13 +286,13 @@ func (p *parser) addFingerprint() error {
 }
 
 func (p *parser) addTag(key, value []byte) {
-	if len(p.draft.Context.Tags) >= ingest.MaxTags {
+	if len(p.tags) >= ingest.MaxTags {
 		return
 	}
 	if string(key) == "book" {
 		p.draft.Book, _ = errata.ParseBook(string(value))
 	}
-	p.draft.Context.Tags = append(p.draft.Context.Tags, ingest.Pair{Key: p.keep.String(key), Value: p.keep.String(value)})
+	p.tags = append(p.tags, ingest.Pair{Key: p.keep.String(key), Value: p.keep.String(value)})
 }
 
 // pythonLevels are the levels of Python's logging: 10, 20, …, 50 and above.
@@ -289,12 +312,12 @@ func levelOf(text []byte) errata.Level {
 	return level
 }
 
-// eventID is an event id without dashes, "" for any other text. The id of zeros
+// eventID is an event id without dashes, nil for any other text. The id of zeros
 // is none: SDKs that have no id send it, and their events must not count as one.
-func eventID(text []byte) string {
-	id, ok := errata.ShortUUID(string(text))
-	if !ok || strings.Trim(id, "0") == "" {
-		return ""
+func eventID(text []byte) []byte {
+	id, ok := errata.ShortUUID(text)
+	if !ok || len(bytes.Trim(id, "0")) == 0 {
+		return nil
 	}
 	return id
 }

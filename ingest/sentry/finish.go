@@ -13,13 +13,14 @@ import (
 func (p *parser) finish(sender netip.Addr) {
 	d, c := &p.draft, &p.draft.Context
 	c.Source = "sentry"
-	d.ClientID = eventID(p.eventID)
+	d.ClientID = p.keep.String(eventID(p.eventID))
 	d.URI = p.uri()
 	d.IP = p.ip(sender)
-	c.Transaction = cmp.Or(c.Transaction, string(p.culprit))
-	c.SDK = p.sdk.join("/")
-	c.OS = p.os.join(" ")
-	c.Runtime = cmp.Or(p.runtime.join(" "), p.browser.join(" "))
+	c.Transaction = cmp.Or(c.Transaction, p.keep.String(p.culprit))
+	c.Headers, c.Tags = p.lists.pairs.Copy(p.headers), p.lists.pairs.Copy(p.tags)
+	c.SDK = p.join(p.sdk, "/")
+	c.OS = p.join(p.os, " ")
+	c.Runtime = cmp.Or(p.join(p.runtime, " "), p.join(p.browser, " "))
 	c.Extra = p.part("extra", p.extra, maxContexts)
 	p.finishContexts()
 	p.finishCrumbs()
@@ -37,10 +38,11 @@ func (p *parser) finishMessage() {
 		if thrown.known {
 			c.Handled = new(thrown.handled)
 		}
-		c.Exceptions = make([]ingest.Exception, len(p.exceptions))
+		var chain [ingest.MaxExceptions]ingest.Exception
 		for i := range p.exceptions {
-			c.Exceptions[i] = p.exceptions[i].Exception
+			chain[i] = p.exceptions[i].Exception
 		}
+		c.Exceptions = p.lists.exceptions.Copy(chain[:len(p.exceptions)])
 		if !thrown.synthetic || namesError(thrown.Class) {
 			d.Class = ingest.ClassOf(thrown.Class, c.Exceptions)
 		}

@@ -101,17 +101,27 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request) (id string, err e
 		return "", err
 	}
 	h.lost.count(in.lost)
-	defer h.echoes.once(grant.Project, in)(&err)
-	if over != nil && len(in.drafts) > 0 {
-		return "", quota.Holding(over, len(in.drafts))
+	kept := h.echoes.once(grant.Project, in)
+	if err = h.store(w, r, grant, in, over); err != nil {
+		h.echoes.forget(kept)
+		return "", err
 	}
-	return in.firstID, h.accept(w, r, grant, in)
+	return in.firstID, nil
+}
+
+// store puts the drafts on the log. over is the refusal of events over a quota, nil for
+// none.
+func (h *Handler) store(w http.ResponseWriter, r *http.Request, grant access.Grant, in *intake, over error) error {
+	if over != nil && len(in.drafts) > 0 {
+		return quota.Holding(over, len(in.drafts))
+	}
+	return h.accept(w, r, grant, in)
 }
 
 // identify finds the grant of the key in the envelope's header and charges the
 // request to it.
 func (h *Handler) identify(r *http.Request, in *intake, project uint64) (access.Grant, error) {
-	key := dsnKey(in.dsn)
+	key := dsnKey(string(in.dsn))
 	if key == "" {
 		return access.Grant{}, noKey()
 	}

@@ -37,7 +37,7 @@ type intake struct {
 
 	head    lenient.Reader // of a header line or a report
 	eventID string         // of the envelope's header
-	dsn     string
+	dsn     []byte
 	sentAt  time.Time
 
 	drafts  []ingest.Draft
@@ -49,18 +49,23 @@ type intake struct {
 	lost     []loss
 }
 
-var lines = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, lineSize) }}
+var intakes = sync.Pool{New: func() any { return &intake{in: bufio.NewReaderSize(nil, lineSize)} }}
 
 func newIntake(b *door.Body, sender netip.Addr, newID func() string) *intake {
-	in := &intake{body: b, in: lines.Get().(*bufio.Reader), buf: door.GetBuffer(), sender: sender, newID: newID}
+	in := intakes.Get().(*intake) // the pool holds nothing else
+	*in = intake{body: b, in: in.in, buf: door.GetBuffer(), sender: sender, newID: newID, head: in.head, dsn: in.dsn[:0]}
 	in.in.Reset(b)
 	return in
 }
 
+// free must be the last use of the intake and of what it returned. The drafts have their
+// own memory.
 func (in *intake) free() {
 	in.in.Reset(nil)
-	lines.Put(in.in)
+	in.head.Reset(nil)
 	in.buf.Free()
+	*in = intake{in: in.in, head: in.head, dsn: in.dsn}
+	intakes.Put(in)
 }
 
 // store reads the body of the older endpoint: one event as JSON, as base64 of
@@ -157,9 +162,10 @@ func (in *intake) headerField(d *lenient.Reader, key []byte) (err error) {
 	switch string(key) {
 	case "event_id":
 		text, err = d.Bytes()
-		in.eventID = eventID(text)
+		in.eventID = string(eventID(text))
 	case "dsn":
-		in.dsn, err = d.Text()
+		text, err = d.Bytes()
+		in.dsn = append(in.dsn[:0], text...)
 	case "sent_at":
 		text, err = d.Bytes()
 		in.sentAt, _ = lenient.Time(string(text))

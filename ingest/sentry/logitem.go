@@ -218,7 +218,7 @@ func (l *logItem) finish() (ingest.Draft, bool) {
 		return ingest.Draft{}, false
 	}
 	c.Source = sourceLog
-	c.SDK = l.sdk.join("/")
+	c.SDK = string(l.sdk.join(nil, "/"))
 	said := &l.said
 	d.Message = cmp.Or(d.Message, said.Message)
 	d.Class, d.File, d.UserID, d.Method = said.Class, said.File, said.User, strings.ToUpper(said.Method)

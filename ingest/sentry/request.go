@@ -28,7 +28,7 @@ func (p *parser) request(key []byte) error {
 	case "query_string":
 		return p.readQuery()
 	case "headers":
-		p.draft.Context.Headers = nil
+		p.headers = p.headers[:0]
 		return p.pairs((*parser).addHeader)
 	case "env":
 		return p.only("REMOTE_ADDR", func(p *parser) error { return p.bytes(&p.remoteAddr) })
@@ -62,8 +62,8 @@ func (p *parser) addQuery(key, value []byte) {
 }
 
 func (p *parser) addHeader(key, value []byte) {
-	if len(p.draft.Context.Headers) < ingest.MaxTags {
-		p.draft.Context.Headers = append(p.draft.Context.Headers, ingest.Pair{Key: p.keep.String(key), Value: p.keep.String(value)})
+	if len(p.headers) < ingest.MaxTags {
+		p.headers = append(p.headers, ingest.Pair{Key: p.keep.String(key), Value: p.keep.String(value)})
 	}
 }
 
@@ -97,7 +97,7 @@ func (p *parser) userID() error {
 
 // uri is the request's URL with the query, without the fragment.
 func (p *parser) uri() string {
-	u, _, _ := strings.Cut(string(p.url), "#")
+	u, _, _ := strings.Cut(p.keep.String(p.url), "#")
 	if u == "" || strings.Contains(u, "?") {
 		return u
 	}
@@ -112,14 +112,14 @@ func (p *parser) uri() string {
 // asks for it or runs in the user's browser; else the one that the application's
 // server saw.
 func (p *parser) ip(sender netip.Addr) netip.Addr {
-	if addr := origin.ParseAddr(string(p.userIP)); addr.IsValid() {
+	if addr := origin.ParseAddr(p.keep.String(p.userIP)); addr.IsValid() {
 		return addr
 	}
 	if string(p.inferIP) != "never" && (string(p.userIP) == "{{auto}}" ||
 		string(p.inferIP) == "auto" || p.draft.Context.Platform == "javascript") {
 		return sender
 	}
-	return origin.ParseAddr(string(p.remoteAddr))
+	return origin.ParseAddr(p.keep.String(p.remoteAddr))
 }
 
 // pairs reads an object, or an array of arrays of two, and calls add for each

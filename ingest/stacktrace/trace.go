@@ -25,7 +25,7 @@ type Trace struct {
 }
 
 // Reused is an empty Trace for one event after another.
-func Reused() Trace { return Trace{given: lenient.Slab[ingest.Frame]{Size: ingest.MaxFrames}} }
+func Reused() Trace { return Trace{given: lenient.Slab[ingest.Frame]{Size: 2 * ingest.MaxFrames}} }
 
 // Place is where a stack trace says the error is.
 type Place struct {
