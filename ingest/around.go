@@ -150,7 +150,7 @@ func (p *parts) writeShapes(vars []byte) {
 
 // writeValues writes the names of variables with their values as texts.
 func (p *parts) writeValues(vars []byte) {
-	kept, err := p.rules.Scrubber.JSON(vars)
+	kept, err := p.rules.Scrubber.JSONKnowing(vars, p.rules.memory().keys)
 	if err != nil {
 		p.lose("vars")
 		return

@@ -64,7 +64,7 @@ func (p *parts) crumbData(data []byte, room int) bool {
 	if len(data) > MaxCrumbData {
 		return false
 	}
-	kept, err := p.rules.Scrubber.JSON(data)
+	kept, err := p.rules.Scrubber.JSONKnowing(data, p.rules.memory().keys)
 	if err != nil || len(kept) > room {
 		return false
 	}

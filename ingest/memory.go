@@ -19,15 +19,16 @@ type memory struct {
 	templates   *recent.Table[string]   // see [signature.Template]
 	objects     *recent.Table[[]byte]   // see [scrub.Scrubber.JSON]
 	contexts    *recent.Table[[]byte]   // see [memo.object]
+	keys        *scrub.Keys
 }
 
-// newMemory makes a memory. It takes 600 KB, and at most 13 MB with texts of the greatest
-// length.
+// newMemory makes a memory. It takes 350 KB, and at most 25 MB if every text has the
+// greatest length.
 func newMemory() *memory {
 	return &memory{
 		line: recent.New[struct{}](11, 256), lines: recent.New[struct{}](10, 512), uris: recent.New[struct{}](9, 256),
 		files: recent.New[string](10, 256), templates: recent.New[string](10, 512), objects: recent.New[[]byte](8, 4<<10),
-		contexts: recent.New[[]byte](7, 4<<10),
+		contexts: recent.New[[]byte](7, 4<<10), keys: scrub.NewKeys(),
 	}
 }
 
@@ -74,7 +75,7 @@ func (r *Rules) object(raw []byte) ([]byte, error) {
 	if found {
 		return kept, nil
 	}
-	kept, err := r.Scrubber.JSON(raw)
+	kept, err := r.Scrubber.JSONKnowing(raw, r.memory().keys)
 	if err == nil && !bytes.Contains(kept, []byte(scrub.Filtered)) {
 		known.KeepBytes(at, raw, func() []byte { return bytes.Clone(kept) })
 	}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-faster/jx"
+
+	"github.com/errata-log/errata/ingest/recent"
 )
 
 // Limits of the JSON that is scrubbed: nesting, values, and the bytes of a key
@@ -35,7 +37,20 @@ var (
 // [Scrubber.Text]. A list that begins with a secret key, like ["password", "x"], and
 // an object that names one, like {"name": "password", "value": "x"}, count as pairs
 // of key and value. The result is compact.
-func (x *Scrubber) JSON(raw []byte) ([]byte, error) {
+func (x *Scrubber) JSON(raw []byte) ([]byte, error) { return x.JSONKnowing(raw, nil) }
+
+// Keys are the verdicts of one Scrubber on the keys of objects that it saw a moment ago:
+// those of clean keys, which are few. nil remembers none.
+type Keys = recent.Table[keyVerdict]
+
+// NewKeys makes Keys that have none.
+func NewKeys() *Keys { return recent.New[keyVerdict](8, maxKey) }
+
+// keyVerdict says what a clean key means for its value.
+type keyVerdict struct{ secret, name, value bool }
+
+// JSONKnowing is JSON with the help of keys, which must be for this Scrubber alone.
+func (x *Scrubber) JSONKnowing(raw []byte, keys *Keys) ([]byte, error) {
 	d := jx.GetDecoder()
 	defer jx.PutDecoder(d)
 	d.ResetBytes(raw)
@@ -48,7 +63,7 @@ func (x *Scrubber) JSON(raw []byte) ([]byte, error) {
 		return nil, ErrSyntax
 	}
 	d.ResetBytes(raw)
-	w := jsonScrubber{in: d, rules: x}
+	w := jsonScrubber{in: d, rules: x, keys: keys}
 	w.out.Grow(len(raw) + 64)
 	if err := w.object(); err != nil {
 		return nil, shortError(err)
@@ -59,6 +74,7 @@ func (x *Scrubber) JSON(raw []byte) ([]byte, error) {
 // jsonScrubber copies JSON value by value.
 type jsonScrubber struct {
 	rules  *Scrubber
+	keys   *Keys
 	in     *jx.Decoder
 	out    jx.Writer
 	depth  int
@@ -72,25 +88,42 @@ func (w *jsonScrubber) object() error {
 	defer func() { w.depth-- }()
 	w.out.ObjStart()
 	first, named := true, false
-	err := w.in.Obj(func(_ *jx.Decoder, key string) error {
+	err := w.in.ObjBytes(func(_ *jx.Decoder, key []byte) error {
 		if !first {
 			w.out.Comma()
 		}
 		first = false
-		kept := Cut(w.rules.Text(valid(key)), maxKeyLen)
-		w.out.StrEscape(kept)
-		w.out.RawStr(":")
-		name, value := pairKey(kept)
-		if name {
-			secret, err := w.value(named && value, true)
+		k := w.key(key)
+		if k.name {
+			secret, err := w.value(named && k.value, true)
 			named = named || secret
 			return err
 		}
-		_, err := w.value(w.rules.SecretKey(key) || kept != key && w.rules.SecretKey(kept) || named && value, false)
+		_, err := w.value(k.secret || named && k.value, false)
 		return err
 	})
 	w.out.ObjEnd()
 	return err
+}
+
+// key writes a key and its colon.
+func (w *jsonScrubber) key(raw []byte) keyVerdict {
+	k, at, found := w.keys.FindBytes(raw)
+	if found {
+		w.out.ByteStrEscape(raw)
+		w.out.RawStr(":")
+		return k
+	}
+	key := string(raw)
+	kept := Cut(w.rules.Text(valid(key)), maxKeyLen)
+	w.out.StrEscape(kept)
+	w.out.RawStr(":")
+	k.name, k.value = pairKey(kept)
+	k.secret = w.rules.SecretKey(key) || kept != key && w.rules.SecretKey(kept)
+	if kept == key {
+		w.keys.Keep(at, key, func(string) keyVerdict { return k })
+	}
+	return k
 }
 
 // readable says whether a reader of JSON can hold the number. A number like 1e400

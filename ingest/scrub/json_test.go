@@ -3,6 +3,7 @@ package scrub_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +146,33 @@ func BenchmarkJSON(b *testing.B) {
 	for b.Loop() {
 		if _, err := scrub.JSON(raw); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestKnownKeysChangeNothing: keys that were seen before do not change the result, for
+// secret and ordinary keys, and for pairs of name and value.
+func TestKnownKeysChangeNothing(t *testing.T) {
+	x, err := scrub.New(scrub.Additions{Keys: []string{"wombat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	anywhere, words, whole := scrub.DefaultKeys()
+	names := slices.Concat(anywhere, words, whole, []string{"user", "wombats", "items", "name", "value", "val", "header", "a b", "passé", "x=password", "\x00key", "eyJhbGciOiJIUzI1NiJ9"})
+	keys := scrub.NewKeys()
+	for range 4 {
+		for _, name := range names {
+			for _, other := range []string{"x", "name", "value", "secret_token"} {
+				raw, err := json.Marshal(map[string]any{name: "hunter2", other: name, "deep": map[string]any{name: 7}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, wantErr := x.JSON(raw)
+				got, err := x.JSONKnowing(raw, keys)
+				if string(got) != string(want) || !errors.Is(err, wantErr) {
+					t.Fatalf("%s:\n%s, %v, want\n%s, %v", raw, got, err, want, wantErr)
+				}
+			}
 		}
 	}
 }
