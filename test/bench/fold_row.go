@@ -20,7 +20,7 @@ const foldEvents = 1_000_000
 // fold measures how fast a projector catches up with a full log, against
 // reading and decoding the same blocks.
 func (b *bench) fold() error {
-	for _, problems := range []int{100, 1_000_000} {
+	for _, problems := range b.sizes.folded {
 		target := 0.40
 		if problems > 1000 {
 			target = 0.15

@@ -61,6 +61,8 @@ type sizes struct {
 	changed     int // records of the delete and cleanup rows
 	events      int // events of the replay row
 	lines       int // lines of the file of the import row
+	// folded and replayed are signatures: one run of the fold and the replay row for each.
+	folded, replayed []int
 }
 
 const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,occurrences,steady,delete,cleanup,cleanup-quiet,replay,import,fold-rules,ingest-rules"
@@ -78,6 +80,8 @@ func main() {
 	flag.StringVar(&b.engine, "engine", "bin/errata-engine", "path of the embedded ClickHouse")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the rows to this file")
 	lines := flag.String("lines", "1M", "lines of the file of the import row")
+	folded := flag.String("fold-signatures", "100,1M", "signatures of the fold row, a list")
+	replayed := flag.String("replay-signatures", "100k,1M", "signatures of the replay row, a list")
 	flag.StringVar(&b.stocks, "stocks", "", "keep the filled stocks of the list, occurrences and steady rows in this folder, and use those that are there")
 	flag.StringVar(&b.queries, "queries", "", "run only the queries of the list row whose names begin so")
 	flag.DurationVar(&b.floodFor, "flood", time.Minute, "length of the time before the flood, and of those beside a null sink")
@@ -91,7 +95,7 @@ func main() {
 		b.engine = path // the child runs in a folder of its own
 	}
 	var err error
-	if b.sizes, err = parseSizes(*lists, *occurrences, *changed, *events, *lines); err == nil {
+	if b.sizes, err = parseSizes(*lists, *occurrences, *changed, *events, *lines, *folded, *replayed); err == nil {
 		err = b.profiled(*profile, strings.Split(*rows, ","))
 	}
 	if err != nil {

@@ -15,12 +15,18 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// replayProblems is how many signatures the replayed events have.
-const replayProblems = 100_000
-
 // replay measures how fast the projection is made again from the log beside the
 // live one, against reading and decoding the same blocks.
-func (b *bench) replay() (err error) {
+func (b *bench) replay() error {
+	for _, problems := range b.sizes.replayed {
+		if err := b.replayOf(problems); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) replayOf(problems int) (err error) {
 	ctx := context.Background()
 	dir := filepath.Join(b.dir, "replay")
 	f, err := b.folding(dir)
@@ -28,7 +34,7 @@ func (b *bench) replay() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.close(), os.RemoveAll(dir)) }()
-	if err := fillLog(f.log, b.sizes.events, replayProblems); err != nil {
+	if err := fillLog(f.log, b.sizes.events, problems); err != nil {
 		return fmt.Errorf("fill the log: %w", err)
 	}
 	if err := f.visible(ctx); err != nil {
@@ -53,7 +59,7 @@ func (b *bench) replay() (err error) {
 	}
 	took := float64(result.TookMS) / 1000
 	perSecond := float64(result.Events) / took
-	row{name: fmt.Sprintf("replay, %s events", sizeName(b.sizes.events)), ours: perSecond, ceiling: ceiling, unit: "events/s",
+	row{name: fmt.Sprintf("replay, %s events of %s signatures", sizeName(b.sizes.events), sizeName(problems)), ours: perSecond, ceiling: ceiling, unit: "events/s",
 		note: fmt.Sprintf("%s s, ratio %.2f, %d records, equal; live projection paused %s ms",
 			figure(took), perSecond/ceiling, result.Rebuilt.Records, figure(float64(result.PausedMS)))}.write(b.out)
 	return nil

@@ -25,7 +25,7 @@ func parseSize(text string) (int, error) {
 	return n * unit, nil
 }
 
-func parseSizes(lists, occurrences, changed, events, lines string) (s sizes, err error) {
+func parseSizes(lists, occurrences, changed, events, lines, folded, replayed string) (s sizes, err error) {
 	if s.lists, err = parseList(lists); err != nil {
 		return sizes{}, fmt.Errorf("-records: %w", err)
 	}
@@ -40,6 +40,12 @@ func parseSizes(lists, occurrences, changed, events, lines string) (s sizes, err
 	}
 	if s.lines, err = parseSize(lines); err != nil {
 		return sizes{}, fmt.Errorf("-lines: %w", err)
+	}
+	if s.folded, err = parseList(folded); err != nil {
+		return sizes{}, fmt.Errorf("-fold-signatures: %w", err)
+	}
+	if s.replayed, err = parseList(replayed); err != nil {
+		return sizes{}, fmt.Errorf("-replay-signatures: %w", err)
 	}
 	return s, nil
 }
