@@ -162,6 +162,26 @@ func (e Entry) Size() int { return len(e.body) }
 
 // Event decodes the whole event. Its texts and payload are copies.
 func (e Entry) Event() (errata.Event, error) {
+	var o Origin
+	ev, err := e.decode(&o)
+	if err != nil {
+		return errata.Event{}, err
+	}
+	ev.Payload = append([]byte(nil), ev.Payload...)
+	ev.Environment, ev.Release, ev.Trail = string(o.Environment), string(o.Release), o.Trail()
+	return ev, nil
+}
+
+// Sighting decodes what a record shows of its first event: all but environment, release
+// and trail. The payload shares memory with the entry.
+func (e Entry) Sighting() (errata.Event, error) {
+	var o Origin
+	return e.decode(&o)
+}
+
+// decode decodes the event and its origin. The payload and the origin share memory with
+// the entry.
+func (e Entry) decode(o *Origin) (errata.Event, error) {
 	if len(e.body) < eventHead {
 		return errata.Event{}, fmt.Errorf("%w: fields of an event", ErrCorrupt)
 	}
@@ -176,14 +196,12 @@ func (e Entry) Event() (errata.Event, error) {
 		IP: d.address(),
 	}
 	ev.File, ev.Message, ev.Class, ev.URI, ev.Method = d.text(), d.text(), d.text(), d.text(), d.text()
-	ev.Payload = append([]byte(nil), d.bytes()...)
-	var o Origin
+	ev.Payload = d.bytes()
 	s := skipper(d)
-	s.behind(&o, ev.Payload, ev.UserID)
+	s.behind(o, ev.Payload, ev.UserID)
 	if s.failed {
 		return errata.Event{}, fmt.Errorf("%w: fields of an event", ErrCorrupt)
 	}
-	ev.Environment, ev.Release, ev.Trail = string(o.Environment), string(o.Release), o.Trail()
 	return ev, nil
 }
 

@@ -13,7 +13,7 @@ import (
 type change struct {
 	key      recordKey
 	old, now *errata.Record
-	payload  []byte // the context of a new record
+	payload  []byte // the context of a new record, in the memory of the batch
 	// hours and deployed are the events of the stretch for the rollups. They belong
 	// to the record with the id countedOf, of the project, which a command at the end
 	// may have removed already.
@@ -45,6 +45,21 @@ func (c *change) fleeting() errata.Position {
 // nothing says whether there is nothing to write.
 func (c *change) nothing() bool { return c.old == c.now && len(c.hours) == 0 && c.fleeting() == 0 }
 
+// something returns the changes that have anything to write, in the same memory.
+func something(changes []change) []change {
+	kept := 0
+	for i := range changes {
+		if changes[i].nothing() {
+			continue
+		}
+		if kept < i {
+			changes[kept] = changes[i]
+		}
+		kept++
+	}
+	return changes[:kept]
+}
+
 // advance applies a delta to a record: old is its current state, nil when it does
 // not exist. The deployments of the delta get the names under which the record
 // counts them. payload is the context of a new record. An error says that the first
@@ -53,7 +68,7 @@ func (c *change) nothing() bool { return c.old == c.now && len(c.hours) == 0 && 
 func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, err error) {
 	first, last := time.UnixMilli(d.first).UTC(), time.UnixMilli(d.last).UTC()
 	if old == nil {
-		ev, err := d.sighting.Event()
+		ev, err := d.sighting.Sighting()
 		environments, releases := d.deployed.place(nil, nil)
 		if d.overflow {
 			// The record stands for many problems. The sighting is an example,

@@ -7,17 +7,16 @@ import (
 	"slices"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2/simplelru"
-
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/failpoint"
 )
 
-// cachedRecords is how many current records the committer remembers: about 80 MB
-// with 600 bytes each, enough for all records of the last minutes.
-const cachedRecords = 1 << 17
+// rememberedRecords is how many current records a generation of the committer's memory
+// has: with two of them, and the batch that fills one up, about 80 MB with 500 bytes for
+// each, enough for all records of the last minutes.
+const rememberedRecords = 1 << 16
 
 // errVanished: ClickHouse confirmed the insert, but its checkpoint is not there.
 var errVanished = errors.New("ClickHouse confirmed the insert, and its checkpoint is not there")
@@ -35,7 +34,7 @@ type committer struct {
 	fold int
 	// patience is vanishedTries or vanishedTriesAlone.
 	patience int
-	cache    *lru.LRU[recordKey, errata.Record]
+	cache    *remembered
 	known    *presence
 	// confirmed is when the checkpoint was last read and was cp.
 	confirmed time.Time
@@ -52,10 +51,6 @@ type committer struct {
 }
 
 func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, known *presence) *committer {
-	cache, err := lru.NewLRU[recordKey, errata.Record](cachedRecords, nil)
-	if err != nil {
-		panic(err) // only for a size of 0 or less
-	}
 	spent, ok := openSpending(cp.Budget.Spent)
 	if !ok {
 		panic("the budget of a checkpoint cannot be decoded") // decodeCheckpoint refuses it
@@ -65,7 +60,7 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, k
 		fold = FoldVersion
 	}
 	return &committer{
-		p: p, cp: cp, totals: totals, rolled: rolled, fold: fold, patience: vanishedTries, cache: cache, known: known, confirmed: time.Now(),
+		p: p, cp: cp, totals: totals, rolled: rolled, fold: fold, patience: vanishedTries, cache: newRemembered(rememberedRecords), known: known, confirmed: time.Now(),
 		spent: spent, spentTurn: cp.Budget.Turn,
 	}
 }
@@ -119,6 +114,7 @@ func (c *committer) stillOurs(ctx context.Context) error {
 // prepare computes what the batch changes, from the records as they are now. It
 // leaves out the sequence and the changes of a command for which alone is true.
 func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commit, error) {
+	c.cache.turn()
 	old, err := c.currentRecords(ctx, withCommand(b, cmd))
 	if err != nil {
 		return nil, err
@@ -148,11 +144,7 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	if cmd != nil && !cmd.alone() {
 		work.command, work.answer = cmd.sequence, encodeAnswer(cmd.apply(changes))
 	}
-	for i := range changes {
-		if !changes[i].nothing() {
-			work.changes = append(work.changes, changes[i])
-		}
-	}
+	work.changes = something(changes)
 	return work, nil
 }
 
@@ -189,9 +181,9 @@ func (c *committer) apply(ctx context.Context, work *commit) error {
 		ch := &work.changes[i]
 		switch {
 		case ch.now == nil:
-			c.cache.Remove(ch.key)
+			c.cache.remove(ch.key)
 		default:
-			c.cache.Add(ch.key, *ch.now)
+			c.cache.put(ch.key, ch.now)
 			if ch.old == nil {
 				c.known.add(ch.key.hashes())
 			}
@@ -209,21 +201,22 @@ func (c *committer) apply(ctx context.Context, work *commit) error {
 
 // forget removes the records of a chunk of a cleanup from the cache.
 func (c *committer) forget(chunk *sweepChunk) {
-	for _, key := range c.cache.Keys() {
-		if r, ok := c.cache.Peek(key); ok && !r.LastSeen.After(chunk.before) && chunk.covers(key.signature) {
-			c.cache.Remove(key)
-		}
-	}
+	c.cache.removeWhere(func(key recordKey, r *errata.Record) bool {
+		return !r.LastSeen.After(chunk.before) && chunk.covers(key.signature)
+	})
 }
 
 // currentRecords finds the records of the keys that exist. It asks ClickHouse only
 // for those that are not in the cache and that c.known does not exclude.
 func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[recordKey]*errata.Record, error) {
-	old := make(map[recordKey]*errata.Record, len(keys))
+	old := map[recordKey]*errata.Record{}
 	var missing []recordKey
-	for _, key := range keys {
-		if r, ok := c.cache.Get(key); ok {
-			old[key] = &r
+	for i, key := range keys {
+		if r := c.cache.get(key); r != nil {
+			if len(old) == 0 {
+				old = make(map[recordKey]*errata.Record, len(keys)-i)
+			}
+			old[key] = r
 		} else if c.known.mayHave(key.hashes()) {
 			missing = append(missing, key)
 		}

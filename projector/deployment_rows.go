@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -21,46 +20,59 @@ var (
 
 // deploymentRows are rows of the table deployments, column by column.
 type deploymentRows struct {
-	book, signature      []string
+	book                 []string
+	signature            [][]byte
 	id                   []uint64
 	environment, release []string
 	project, count       []uint64
-	firstSeen, lastSeen  []time.Time
+	firstSeen, lastSeen  []int64 // Unix milliseconds
 	sequence             []uint64
 }
 
-func (t *deploymentRows) add(book string, signature errata.Signature, id errata.Position, project uint64, d *deployment, sequence uint64) {
+func newDeploymentRows(n int) *deploymentRows {
+	return &deploymentRows{
+		book: make([]string, 0, n), signature: make([][]byte, 0, n), id: make([]uint64, 0, n),
+		environment: make([]string, 0, n), release: make([]string, 0, n), project: make([]uint64, 0, n), count: make([]uint64, 0, n),
+		firstSeen: make([]int64, 0, n), lastSeen: make([]int64, 0, n), sequence: make([]uint64, 0, n),
+	}
+}
+
+func (t *deploymentRows) add(book string, signature *errata.Signature, id errata.Position, project uint64, d *deployment, sequence uint64) {
 	t.book = append(t.book, book)
-	t.signature = append(t.signature, string(signature[:]))
+	t.signature = append(t.signature, signature[:])
 	t.id = append(t.id, uint64(id))
 	t.environment = append(t.environment, d.environment)
 	t.release = append(t.release, d.release)
 	t.project = append(t.project, project)
 	t.count = append(t.count, d.count)
-	t.firstSeen = append(t.firstSeen, time.UnixMilli(d.first))
-	t.lastSeen = append(t.lastSeen, time.UnixMilli(d.last))
+	t.firstSeen = append(t.firstSeen, d.first)
+	t.lastSeen = append(t.lastSeen, d.last)
 	t.sequence = append(t.sequence, sequence)
 }
 
 // deploymentsOf collects what a batch adds to deployments; the last row is that of
 // the checkpoint. Without events there are no rows.
 func deploymentsOf(changes []change, key errata.Signature, to uint64) *rollupBatch {
-	t := &deploymentRows{}
+	rows := 0
+	for i := range changes {
+		rows += len(changes[i].deployed)
+	}
+	t := newDeploymentRows(rows + 1)
 	var events uint64
 	for i := range changes {
 		c := &changes[i]
 		for j := range c.deployed {
 			if d := &c.deployed[j]; d.count > 0 {
-				t.add(c.key.book.String(), c.key.signature, c.countedOf, c.project, d, 0)
+				t.add(c.key.book.String(), &c.key.signature, c.countedOf, c.project, d, 0)
 				events += d.count
 			}
 		}
 	}
 	if events > 0 {
-		t.add(checkpointBook, key, 0, 0, &deployment{count: events}, to)
+		t.add(checkpointBook, &key, 0, 0, &deployment{count: events}, to)
 	}
 	return &rollupBatch{
-		table: RollupDeployments, insert: sqlInsertDeployments, rows: len(t.book),
+		table: RollupDeployments, insert: sqlInsertDeployments, rows: len(t.book), settings: serverDictionaries,
 		fill: func(batch driver.Batch) error {
 			return appendColumns(batch, t.book, t.signature, t.id, t.environment, t.release, t.project, t.count, t.firstSeen, t.lastSeen, t.sequence)
 		},

@@ -18,9 +18,10 @@ const checkpointBook = "checkpoint"
 
 // recordRows are rows of the table records, column by column.
 type recordRows struct {
-	book, signature             []string
+	book                        []string
+	signature                   [][]byte
 	id, version, count          []uint64
-	firstSeen, lastSeen         []time.Time
+	firstSeen, lastSeen         []int64 // Unix milliseconds
 	level, file                 []string
 	line                        []uint32
 	message, class, uri, method []string
@@ -37,9 +38,9 @@ type recordRows struct {
 
 func newRecordRows(n int) *recordRows {
 	return &recordRows{
-		book: make([]string, 0, n), signature: make([]string, 0, n),
+		book: make([]string, 0, n), signature: make([][]byte, 0, n),
 		id: make([]uint64, 0, n), version: make([]uint64, 0, n), count: make([]uint64, 0, n),
-		firstSeen: make([]time.Time, 0, n), lastSeen: make([]time.Time, 0, n),
+		firstSeen: make([]int64, 0, n), lastSeen: make([]int64, 0, n),
 		level: make([]string, 0, n), file: make([]string, 0, n), line: make([]uint32, 0, n),
 		message: make([]string, 0, n), class: make([]string, 0, n), uri: make([]string, 0, n), method: make([]string, 0, n),
 		userID: make([]int64, 0, n), ip: make([]netip.Addr, 0, n),
@@ -88,12 +89,12 @@ func (t *recordRows) addAnswer(key errata.Signature, sequence uint64, answer eve
 
 func (t *recordRows) row(r *errata.Record, book, checkpoint string, sign int8) {
 	t.book = append(t.book, book)
-	t.signature = append(t.signature, string(r.Signature[:]))
+	t.signature = append(t.signature, r.Signature[:])
 	t.id = append(t.id, uint64(r.ID))
 	t.version = append(t.version, uint64(r.Version))
 	t.count = append(t.count, r.Count)
-	t.firstSeen = append(t.firstSeen, r.FirstSeen)
-	t.lastSeen = append(t.lastSeen, r.LastSeen)
+	t.firstSeen = append(t.firstSeen, r.FirstSeen.UnixMilli())
+	t.lastSeen = append(t.lastSeen, r.LastSeen.UnixMilli())
 	t.level = append(t.level, r.Level.String())
 	t.file = append(t.file, r.File)
 	t.line = append(t.line, r.Line)

@@ -90,13 +90,27 @@ func once(ctx context.Context, token string, further clickhouse.Settings) contex
 	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 }
 
+// serverDictionaries lets the server make the dictionaries of LowCardinality columns: the
+// driver does it value by value, through reflection.
+var serverDictionaries = clickhouse.Settings{"low_cardinality_allow_in_native_format": 0}
+
 func (s *Store) writeRecords(ctx context.Context, c *commit) error {
-	batch, err := s.conn.PrepareBatch(once(ctx, c.token(s.shard), nil), sqlInsertRecords)
+	batch, err := s.conn.PrepareBatch(once(ctx, c.token(s.shard), serverDictionaries), sqlInsertRecords)
 	if err != nil {
 		return err
 	}
 	defer batch.Close()
-	rows := newRecordRows(2*len(c.changes) + 3)
+	const others = 3 // two checkpoints and an answer
+	n := others
+	for i := range c.changes {
+		if c.changes[i].old != nil {
+			n++
+		}
+		if c.changes[i].now != nil {
+			n++
+		}
+	}
+	rows := newRecordRows(n)
 	for i := range c.changes {
 		if old := c.changes[i].old; old != nil {
 			rows.add(old, -1)
@@ -126,49 +140,92 @@ const contextChunk = 4 << 20
 // removed record, which a merge then keeps. It may come before the insert of the
 // records: a command on the log is carried out in any case. A repeat writes the same
 // rows.
-func (s *Store) writePayloads(ctx context.Context, changes []change) error {
-	var batch driver.Batch
-	pending := 0
-	add := func(key recordKey, id errata.Position, payload []byte, gone uint8) error {
-		if batch == nil {
-			var err error
-			ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, settingLateIndex: lateContextIndex}))
-			if batch, err = s.conn.PrepareBatch(ctx, sqlInsertContexts); err != nil { //nolint:clickhouselint // closed below
-				return err
-			}
-		}
-		if err := batch.Append(key.book.String(), string(key.signature[:]), uint64(id), string(payload), gone); err != nil {
-			return err
-		}
-		if pending += len(payload); pending < contextChunk {
-			return nil
-		}
-		pending = 0
-		return batch.Flush()
-	}
+func (s *Store) writePayloads(ctx context.Context, changes []change) (err error) {
+	w := contextWriter{store: s}
 	defer func() {
-		if batch != nil {
-			_ = batch.Close() // sent, or in error already
+		if w.batch != nil {
+			_ = w.batch.Close() // sent, or in error already
 		}
 	}()
 	for i := range changes {
 		c := &changes[i]
-		var err error
 		if c.removed() {
-			err = add(c.key, c.old.ID, nil, 1)
+			err = w.add(ctx, &c.key, c.old.ID, nil, 1)
 		}
 		if id := c.fleeting(); id != 0 && err == nil {
-			err = add(c.key, id, nil, 1)
+			err = w.add(ctx, &c.key, id, nil, 1)
 		}
 		if c.created() && err == nil {
-			err = add(c.key, c.now.ID, c.payload, 0)
+			err = w.add(ctx, &c.key, c.now.ID, c.payload, 0)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if batch == nil {
+	return w.send()
+}
+
+// contextWriter inserts rows into the table contexts.
+type contextWriter struct {
+	store    *Store
+	batch    driver.Batch // nil before the first row
+	payloads driver.BatchColumn
+	payload  []byte
+	// The rows that are not sent yet, without their payloads, which are in the batch.
+	book      []string
+	signature [][]byte
+	id        []uint64
+	gone      []uint8
+	pending   int // bytes of the payloads
+}
+
+// contextPayload is the place of the payload among the columns of insert_contexts.sql.
+const contextPayload = 3
+
+func (w *contextWriter) add(ctx context.Context, key *recordKey, id errata.Position, payload []byte, gone uint8) (err error) {
+	if w.batch == nil {
+		ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, settingLateIndex: lateContextIndex}))
+		if w.batch, err = w.store.conn.PrepareBatch(ctx, sqlInsertContexts); err != nil { //nolint:clickhouselint // closed by writePayloads
+			return err
+		}
+		w.payloads = w.batch.Column(contextPayload)
+	}
+	w.book, w.signature = append(w.book, key.book.String()), append(w.signature, key.signature[:])
+	w.id, w.gone = append(w.id, uint64(id)), append(w.gone, gone)
+	w.payload = payload
+	if err := w.payloads.AppendRow(&w.payload); err != nil { // the address, because a slice would be copied to the heap
+		return err
+	}
+	if w.pending += len(payload); w.pending < contextChunk {
 		return nil
 	}
-	return batch.Send()
+	if err := w.fill(); err != nil {
+		return err
+	}
+	return w.batch.Flush()
+}
+
+// fill puts the other columns beside the payloads.
+func (w *contextWriter) fill() error {
+	for i, column := range [...]any{w.book, w.signature, w.id, nil, w.gone} {
+		if column == nil {
+			continue
+		}
+		if err := w.batch.Column(i).Append(column); err != nil {
+			return fmt.Errorf("encode column %d: %w", i, err)
+		}
+	}
+	w.book, w.signature, w.id, w.gone, w.pending = w.book[:0], w.signature[:0], w.id[:0], w.gone[:0], 0
+	return nil
+}
+
+// send sends the rest.
+func (w *contextWriter) send() error {
+	if w.batch == nil {
+		return nil
+	}
+	if err := w.fill(); err != nil {
+		return err
+	}
+	return w.batch.Send()
 }
