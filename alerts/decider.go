@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ type rulesAt struct {
 	any      bool
 	once     []*watched // those that fire for one event: the first, one that comes back, the nth
 	each     []*watched // those that count each event, the smallest frequency first
-	narrow   []*watched // those that name records or search texts
+	narrow   []*watched // those that name records or search texts, by text: what several search is searched once
 	texts    bool       // some of them search
 	counters []counter  // of those that count the events of the project
 }
@@ -237,8 +238,13 @@ func (d *Decider) others(at *rulesAt, r *errata.Record) (off ruleSet) {
 	if at.texts {
 		d.said.set(r)
 	}
+	var searched []byte
+	has := true
 	for _, rule := range at.narrow {
-		if !rule.names(r) || !d.said.have(rule.search) {
+		if !bytes.Equal(rule.search, searched) {
+			searched, has = rule.search, d.said.have(rule.search)
+		}
+		if !has || !rule.names(r) {
 			off[rule.index/64] |= 1 << (rule.index % 64)
 		}
 	}
@@ -265,7 +271,8 @@ func (at *rulesAt) add(rule *watched, project uint64) {
 		at.once = append(at.once, rule)
 	}
 	if at.texts = at.texts || len(rule.search) > 0; len(rule.named) > 0 || len(rule.search) > 0 {
-		at.narrow = append(at.narrow, rule)
+		i, _ := slices.BinarySearchFunc(at.narrow, rule, func(a, b *watched) int { return bytes.Compare(a.search, b.search) })
+		at.narrow = slices.Insert(at.narrow, i, rule)
 	}
 	if f := rule.When.Frequency; f != nil {
 		i := slices.IndexFunc(at.each, func(other *watched) bool { return other.When.Frequency.Count > f.Count })

@@ -58,13 +58,16 @@ func (b *batch) tick(f eventlog.Fact, clock int64) {
 // records of before.
 func (b *batch) problems(old map[recordKey]*errata.Record) []alerts.Problem {
 	all := make([]alerts.Problem, len(b.occurred.parts))
-	for key, d := range b.deltas {
+	for i, d := range b.occurred.parts {
+		if d.into != nil || d.record == nil {
+			continue
+		}
 		p := alerts.Problem{Record: d.record, Before: d.record.Count - d.count}
 		if p.Before > 0 {
-			was := old[key]
+			was := old[recordKey{d.record.Book, d.record.Signature}]
 			p.Regressing = was != nil && was.Status == errata.StatusResolved
 		}
-		all[d.part] = p
+		all[i] = p
 	}
 	return all
 }
