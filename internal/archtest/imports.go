@@ -38,13 +38,13 @@ const (
 
 // Guards says which folders may import the large libraries.
 var Guards = []Guard{
-	{"github.com/gin-gonic/gin", []string{"api/..."}, "the receivers are plain http.Handlers, only the API knows Gin"},
+	{"github.com/gin-gonic/gin", []string{"api/...", "internal/load"}, "the receivers are plain http.Handlers, only the API knows Gin, and the null sink, which is the same kind of server"},
 	{nats, []string{"eventlog", "api/kept", "ingest/natsin", "ingest/leaf", "settings", "access", "audit", "exchange", "alerts/outbox", "engine", "migrations", "app", "test/testenv", "internal/bucket", "client/natstransport"}, "JetStream is reached through eventlog, api/kept, ingest/natsin, ingest/leaf, settings, access, audit, exchange, alerts/outbox and internal/bucket, by applications through client/natstransport"},
 	{natsServer, []string{"engine", "test/testenv", "test/gate"}, "only engine runs servers, and the gate those that it freezes"},
 	{clickhouse, []string{"projector", "exchange", "query", "selfcheck", "engine", "migrations", "test/testenv"}, "the projector writes ClickHouse, query reads it and selfcheck looks after its parts, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"agents"}, "only agents speaks the Model Context Protocol"},
-	{"net/http", []string{"agents", "alerts/post", "api/...", "app", "client/...", "cmd/errata", "exchange", "ingest/...", "internal/httpstatus", "test/openapitest", "test/servicetest", "origin", "web"}, "HTTP belongs to the API, the receivers and what posts alerts; the root and what decides know kinds of error, not statuses"},
+	{"net/http", []string{"agents", "alerts/post", "api/...", "app", "client/...", "cmd/errata", "exchange", "ingest/...", "internal/httpstatus", "internal/load", "test/openapitest", "test/servicetest", "origin", "web"}, "HTTP belongs to the API, the receivers and what posts alerts; the root and what decides know kinds of error, not statuses"},
 	{"testing", []string{"test/servicetest", "test/smtptest", "test/testenv"}, "test code stays out of the product"},
 	{"github.com/wneessen/go-mail", []string{"signin/smtp"}, "mail is sent by signin/smtp only"},
 	{"github.com/oschwald/maxminddb-golang", []string{"signin/geo"}, "only signin/geo reads location databases"},

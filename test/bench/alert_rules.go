@@ -11,6 +11,8 @@ import (
 
 	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/load"
+	"github.com/errata-log/errata/internal/proc"
 )
 
 // ruleCounts is how many rules of alerts are in force: about records, and about projects.
@@ -115,21 +117,21 @@ func (b *bench) ingestWith(n ruleCounts, costs *[]float64) func() (float64, erro
 			if err := b.makeRules(n); err != nil {
 				return err
 			}
-			req := newRequest("POST", "/api/v1/events", b.nativeHeader(), nativeEvent(7), 1)
-			if _, err := load(b.addr, req, 64, b.span/3); err != nil { // the first events are dearer
+			req := load.NewRequest("POST", "/api/v1/events", b.nativeHeader(), nativeEvent(7), 1)
+			if _, err := load.Strict(b.addr, req, 64, b.span/3); err != nil { // the first events are dearer
 				return err
 			}
-			before, err := readProcessors()
+			before, err := proc.ReadProcessors()
 			if err != nil {
 				return err
 			}
-			r, err := load(b.addr, req, 64, b.span)
+			r, err := load.Strict(b.addr, req, 64, b.span)
 			if err != nil {
 				return err
 			}
-			after, err := readProcessors()
-			*costs = append(*costs, float64(after.busy()-before.busy())*microsPerTick/float64(r.events))
-			perSecond = r.perSecond()
+			after, err := proc.ReadProcessors()
+			*costs = append(*costs, float64(after.Busy()-before.Busy())*proc.MicrosPerTick/float64(r.Events))
+			perSecond = r.PerSecond()
 			return err
 		})
 		return perSecond, err

@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -15,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/nats-io/nats.go/jetstream"
 
 	errata "github.com/errata-log/errata"
@@ -24,40 +20,6 @@ import (
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/native"
 )
-
-// nullSink is the ceiling of the HTTP rows: the same kind of server, with a
-// handler that reads the body and drops it.
-func nullSink() (addr string, stop func() error, err error) {
-	gin.SetMode(gin.ReleaseMode)
-	router := gin.New()
-	router.POST("/*path", func(c *gin.Context) {
-		if _, err := io.Copy(io.Discard, c.Request.Body); err != nil {
-			c.Status(http.StatusBadRequest)
-			return
-		}
-		c.Status(http.StatusAccepted)
-		c.Writer.WriteHeaderNow()
-	})
-	return listen(router)
-}
-
-// listen serves the handler on a free port until stop.
-func listen(handler http.Handler) (addr string, stop func() error, err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // closed by stop
-	if err != nil {
-		return "", nil, err
-	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }() // ends with stop
-	return listener.Addr().String(), func() error {
-		err := server.Shutdown(context.Background())
-		if serveErr := <-ended; !errors.Is(serveErr, http.ErrServerClosed) {
-			err = errors.Join(err, serveErr)
-		}
-		return err
-	}, nil
-}
 
 // packed makes the blocks that the pipeline would append for the events of a
 // native body.

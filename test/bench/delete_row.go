@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/errata-log/errata/internal/load"
 )
 
 const (
@@ -64,7 +66,7 @@ func (b *bench) pieces() func(n int) []string {
 // deleteTimes deletes one piece after another. With look it also waits until the
 // list no longer finds the last signature of the piece.
 func (b *bench) deleteTimes(ctx context.Context, times int, piece func() []string, look bool) (*hdrhistogram.Histogram, error) {
-	latency := newHistogram()
+	latency := load.NewHistogram()
 	for range times {
 		signatures := piece()
 		sent := time.Now()

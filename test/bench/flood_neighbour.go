@@ -13,6 +13,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/errata-log/errata/ingest/door/doortest"
+	"github.com/errata-log/errata/internal/load"
+	"github.com/errata-log/errata/internal/proc"
 )
 
 const (
@@ -29,7 +31,7 @@ const (
 type neighbour struct {
 	b        *bench
 	project  uint64
-	event    request
+	event    load.Request
 	adminKey string
 	taken    int64 // events that were answered 2xx
 }
@@ -63,22 +65,22 @@ func (b *bench) newNeighbour(ctx context.Context) (*neighbour, error) {
 	}
 	n := &neighbour{b: b, project: made.Data.ID}
 	header := [][2]string{{"Authorization", "Bearer " + made.Data.Key}, {"Content-Type", "application/json"}}
-	n.event = newRequest(http.MethodPost, "/api/v1/events", header, nativeEvent(7), 1)
+	n.event = load.NewRequest(http.MethodPost, "/api/v1/events", header, nativeEvent(7), 1)
 	var err error
 	n.adminKey, err = b.newKey(ctx, map[string]any{"name": "second", "kind": "adm", "scopes": []string{"Tools/*"}, "projects": []uint64{n.project}})
 	if err != nil {
 		return nil, err
 	}
 	const batch = 500
-	problem := strings.Replace(nativeEvent(7), `"level"`, `"fingerprint":["`+placeholder+`"],"level"`, 1)
-	c, err := dial(ctx, b.addr, newRequest(http.MethodPost, "/api/v1/events", header, strings.Repeat(problem+"\n", batch), batch))
+	problem := strings.Replace(nativeEvent(7), `"level"`, `"fingerprint":["`+load.Number+`"],"level"`, 1)
+	c, err := load.Dial(ctx, b.addr, load.NewRequest(http.MethodPost, "/api/v1/events", header, strings.Repeat(problem+"\n", batch), batch))
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
 	for ; n.taken < neighbourRecords; n.taken += batch {
-		c.fill()
-		if err := c.succeed(); err != nil {
+		c.Fill()
+		if err := c.Succeed(); err != nil {
 			return nil, err
 		}
 	}
@@ -87,8 +89,8 @@ func (b *bench) newNeighbour(ctx context.Context) (*neighbour, error) {
 
 // during measures the second project until work returns.
 func (n *neighbour) during(work func() error) (t times, err error) {
-	t = times{ingest: newHistogram(), lists: newHistogram()}
-	before, err := readProcessors()
+	t = times{ingest: load.NewHistogram(), lists: load.NewHistogram()}
+	before, err := proc.ReadProcessors()
 	if err != nil {
 		return t, err
 	}
@@ -97,22 +99,22 @@ func (n *neighbour) during(work func() error) (t times, err error) {
 	defer cancel()
 	sending, listing := make(chan error, 1), make(chan error, 1)
 	go func() { // ends with ctx
-		sending <- paced(ctx, n.b.addr, n.event, began, eventInterval, func(due time.Time) {
+		sending <- load.Paced(ctx, n.b.addr, n.event, began, eventInterval, func(due time.Time) {
 			n.taken++
 			record(t.ingest, due)
 		})
 	}()
 	go func() { // ends with ctx
-		listing <- onTime(ctx, began, listInterval, n.list, func(due time.Time) { record(t.lists, due) })
+		listing <- load.OnTime(ctx, began, listInterval, n.list, func(due time.Time) { record(t.lists, due) })
 	}()
 	err = work()
 	cancel()
 	if err = errors.Join(err, <-sending, <-listing); err != nil {
 		return t, err
 	}
-	after, err := readProcessors()
+	after, err := proc.ReadProcessors()
 	t.load = processorLoad{
-		busy: after.busySince(before), stolen: after.stolenSince(before),
+		busy: after.BusySince(before), stolen: after.StolenSince(before),
 		own: (doortest.CPU() - own).Seconds() / time.Since(began).Seconds() / float64(runtime.NumCPU()),
 	}
 	return t, err

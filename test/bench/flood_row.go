@@ -11,6 +11,7 @@ import (
 
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/internal/load"
 )
 
 const (
@@ -129,7 +130,7 @@ func (b *bench) flooded(ctx context.Context, name string, budget int) (*flooded,
 // as that takes. So it shows what the generator costs the second project, and what
 // any work does that fills the processors.
 func (b *bench) besideNullSink(ctx context.Context, f *flooded) (alike, flatOut times, err error) {
-	sink, stop, err := nullSink()
+	sink, stop, err := load.NullSink()
 	if err != nil {
 		return alike, flatOut, err
 	}
@@ -144,7 +145,7 @@ func (b *bench) besideNullSink(ctx context.Context, f *flooded) (alike, flatOut 
 		return alike, flatOut, err
 	}
 	flatOut, err = f.beside.during(func() error {
-		_, err := load(sink, req, floodConns, b.floodFor)
+		_, err := load.Strict(sink, req, floodConns, b.floodFor)
 		return err
 	})
 	return alike, flatOut, err

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/errata-log/errata/internal/load"
 )
 
 const (
@@ -26,8 +28,8 @@ const (
 // sent again, until all are taken.
 type flood struct {
 	addr     string
-	requests []request // one for each key
-	problems int64     // to send
+	requests []load.Request // one for each key
+	problems int64          // to send
 	begun    atomic.Int64
 	took     time.Duration // until the last was taken
 
@@ -39,7 +41,7 @@ type flood struct {
 // own, so that the overflow records are many too.
 func (b *bench) newFlood(ctx context.Context) (*flood, error) {
 	event := strings.Replace(nativeEvent(7), `"exception_class":"Payment\\GatewayErrorAh"`,
-		`"exception_class":"Flood`+placeholder+`","fingerprint":["`+placeholder+`"]`, 1)
+		`"exception_class":"Flood`+load.Number+`","fingerprint":["`+load.Number+`"]`, 1)
 	body := strings.Repeat(event+"\n", b.floodBatch)
 	f := &flood{addr: b.addr, problems: int64(b.floodOf)}
 	for i := range floodKeys {
@@ -51,7 +53,7 @@ func (b *bench) newFlood(ctx context.Context) (*flood, error) {
 			}
 		}
 		header := [][2]string{{"Authorization", "Bearer " + key}, {"Content-Type", "application/json"}}
-		f.requests = append(f.requests, newRequest(http.MethodPost, "/api/v1/events", header, body, b.floodBatch))
+		f.requests = append(f.requests, load.NewRequest(http.MethodPost, "/api/v1/events", header, body, b.floodBatch))
 	}
 	return f, nil
 }
@@ -91,52 +93,49 @@ func (f *flood) send(ctx context.Context) error {
 
 // sendOver sends over one connection at a time until all problems were begun and its
 // own are taken.
-func (f *flood) sendOver(ctx context.Context, req request) error {
-	c, err := dial(ctx, f.addr, req)
+func (f *flood) sendOver(ctx context.Context, req load.Request) error {
+	c, err := load.Dial(ctx, f.addr, req)
 	if err != nil {
 		return err
 	}
 	defer func() { c.Close() }()
-	for f.begun.Add(int64(req.events)) <= f.problems {
-		c.fill()
+	for f.begun.Add(int64(req.Events)) <= f.problems {
+		c.Fill()
 		for taken := false; !taken; {
 			if taken, err = f.offer(c); err != nil {
 				return err
 			}
-			if !taken && len(c.out) > keptAlive {
-				again, err := dial(ctx, f.addr, req)
+			if !taken && c.Size() > keptAlive {
+				again, err := load.Dial(ctx, f.addr, req)
 				if err != nil {
 					return err
 				}
-				copy(again.out, c.out)
+				again.Again(c)
 				c.Close()
 				c = again
 			}
 		}
-		f.taken.Add(int64(req.events))
+		f.taken.Add(int64(req.Events))
 	}
 	return nil
 }
 
 // offer sends the request once.
-func (f *flood) offer(c *connection) (taken bool, err error) {
-	status, length, err := c.send()
+func (f *flood) offer(c *load.Connection) (taken bool, err error) {
+	answer, err := c.Send()
 	if err != nil {
 		return false, err
 	}
-	if _, err := c.in.Discard(length); err != nil {
-		return false, fmt.Errorf("read the body: %w", err)
-	}
 	f.answered.Add(1)
-	switch code, _, _ := strings.Cut(strings.TrimPrefix(status, "HTTP/1.1 "), " "); code {
-	case "202":
+	switch answer.Code {
+	case http.StatusAccepted:
 		return true, nil
-	case "429":
+	case http.StatusTooManyRequests:
 		f.refused.Add(1)
-	case "503":
+	case http.StatusServiceUnavailable:
 		f.overloaded.Add(1)
 	default:
-		return false, fmt.Errorf("the flood was answered %q", status)
+		return false, fmt.Errorf("the flood was %w", answer.Err())
 	}
 	return false, nil
 }

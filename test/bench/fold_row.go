@@ -9,6 +9,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/proc"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/signature"
@@ -70,7 +71,7 @@ func foldRound(e *engine.Engines, problems int, rules ruleCounts) (f folded, err
 	if f.ceiling, err = readAndDecode(log); err != nil {
 		return f, fmt.Errorf("read and decode: %w", err)
 	}
-	before, err := readProcessors()
+	before, err := proc.ReadProcessors()
 	if err != nil {
 		return f, err
 	}
@@ -93,11 +94,11 @@ func foldRound(e *engine.Engines, problems int, rules ruleCounts) (f folded, err
 		return f, err
 	}
 	f.perSecond = foldEvents / time.Since(begin).Seconds()
-	after, err := readProcessors()
+	after, err := proc.ReadProcessors()
 	if err != nil {
 		return f, err
 	}
-	f.cpu = float64(after.busy()-before.busy()) * microsPerTick / foldEvents
+	f.cpu = float64(after.Busy()-before.Busy()) * proc.MicrosPerTick / foldEvents
 	// Ask the store: the projector's own figures follow a moment later.
 	if cp, err := p.Store().Checkpoint(ctx); err != nil || cp.Events != foldEvents {
 		return f, fmt.Errorf("%d events were counted (%w), want %d", cp.Events, err, foldEvents)

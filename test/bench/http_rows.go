@@ -3,12 +3,9 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"time"
-)
 
-// readHeaderTimeout is longer than any connection waits for its first request: those of
-// a slow load are opened together.
-const readHeaderTimeout = 2 * time.Minute
+	"github.com/errata-log/errata/internal/load"
+)
 
 // nativeHeader authorises and labels a request of native JSON.
 func (b *bench) nativeHeader() [][2]string {
@@ -16,18 +13,18 @@ func (b *bench) nativeHeader() [][2]string {
 }
 
 // httpRow measures one request against the same request at the null sink.
-func (b *bench) httpRow(name string, req request, conns int, target float64) error {
+func (b *bench) httpRow(name string, req load.Request, conns int, target float64) error {
 	var p50, p99 int64
 	run := func(addr string, latency bool) func() (float64, error) {
 		return func() (float64, error) {
-			r, err := load(addr, req, conns, b.span)
+			r, err := load.Strict(addr, req, conns, b.span)
 			if latency {
-				p50, p99 = r.latency.ValueAtQuantile(50), r.latency.ValueAtQuantile(99)
+				p50, p99 = r.Latency.ValueAtQuantile(50), r.Latency.ValueAtQuantile(99)
 			}
-			return r.perSecond(), err
+			return r.PerSecond(), err
 		}
 	}
-	sink, stop, err := nullSink()
+	sink, stop, err := load.NullSink()
 	if err != nil {
 		return err
 	}
@@ -41,16 +38,12 @@ func (b *bench) httpRow(name string, req request, conns int, target float64) err
 }
 
 func (b *bench) single() error {
-	req := newRequest("POST", "/api/v1/events", b.nativeHeader(), nativeEvent(7), 1)
+	req := load.NewRequest("POST", "/api/v1/events", b.nativeHeader(), nativeEvent(7), 1)
 	return b.httpRow("single event, 64 connections", req, 64, 0.60)
 }
 
 func (b *bench) sentry() error {
-	header := [][2]string{
-		{"X-Sentry-Auth", "Sentry sentry_version=7, sentry_client=sentry.go/0.50.0, sentry_key=" + b.publicKey},
-		{"Content-Type", "application/x-sentry-envelope"},
-	}
-	req := newRequest("POST", "/api/1/envelope/", header, sentryEnvelope(b.publicKey), 1)
+	req := load.NewRequest("POST", "/api/1/envelope/", load.EnvelopeHeader(b.publicKey), sentryEnvelope(b.publicKey), 1)
 	for _, conns := range []int{16, 64} {
 		if err := b.httpRow(fmt.Sprintf("Sentry envelope, %d connections", conns), req, conns, 0.60); err != nil {
 			return err
@@ -63,7 +56,7 @@ func (b *bench) sentry() error {
 // events in packed blocks, with the same fsync.
 func (b *bench) ndjson() error {
 	const batch, conns = 500, 8
-	req := newRequest("POST", "/api/v1/events", b.nativeHeader(), ndjson(batch), batch)
+	req := load.NewRequest("POST", "/api/v1/events", b.nativeHeader(), ndjson(batch), batch)
 	blocks, err := packed(ndjson(batch))
 	if err != nil {
 		return err
@@ -73,8 +66,8 @@ func (b *bench) ndjson() error {
 		return err
 	}
 	ours := func() (float64, error) {
-		r, err := load(b.addr, req, conns, b.span)
-		return r.perSecond(), err
+		r, err := load.Strict(b.addr, req, conns, b.span)
+		return r.PerSecond(), err
 	}
 	ceiling := func() (float64, error) { return publishRaw(e.JetStream(), blocks, batch, b.span) }
 	o, c, ratio, err := paired(b.rounds, ours, ceiling)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/errata-log/errata/internal/proc"
 )
 
 const (
@@ -30,7 +32,7 @@ func (b *bench) imports() error {
 	var answer struct {
 		Data struct{ Count, Unreadable int } `json:"data"`
 	}
-	highest := watchMemory(os.Getpid())
+	highest := proc.Highest(func() (int64, error) { return proc.ResidentBytes(os.Getpid()) })
 	began := time.Now()
 	err = b.admin(context.Background(), http.MethodPost, errorsPath+"/rebuild", nil, &answer)
 	took := time.Since(began)

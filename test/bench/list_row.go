@@ -10,6 +10,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/load"
+	"github.com/errata-log/errata/internal/proc"
 	"github.com/errata-log/errata/query"
 )
 
@@ -54,7 +56,7 @@ func (b *bench) queryRow(ctx context.Context, f *folding, n int, fresh func() li
 			return err
 		}
 	}
-	before, err := readProcessors()
+	before, err := proc.ReadProcessors()
 	if err != nil {
 		return err
 	}
@@ -66,13 +68,13 @@ func (b *bench) queryRow(ctx context.Context, f *folding, n int, fresh func() li
 		}
 		p50s, p99s, ones = append(p50s, millis(ours, 50)), append(p99s, millis(ours, 99)), append(ones, millis(one, 50))
 	}
-	after, err := readProcessors()
+	after, err := proc.ReadProcessors()
 	if err != nil {
 		return err
 	}
 	row{name: sizeName(n) + ": " + q.name, ours: median(p99s), ceiling: median(ones), unit: "ms p99", limit: q.limits[column(n)],
 		note: fmt.Sprintf("p50 %s ms; best of %d rounds %s; %.0f %% of the processors stolen; the ceiling is SELECT 1",
-			figure(median(p50s)), len(p99s), figure(slices.Min(p99s)), 100*after.stolenSince(before))}.write(b.out)
+			figure(median(p50s)), len(p99s), figure(slices.Min(p99s)), 100*after.StolenSince(before))}.write(b.out)
 	return nil
 }
 
@@ -82,7 +84,7 @@ func (f *folding) times(ctx context.Context, q listQuery) (ours, one *hdrhistogr
 		var n uint8
 		return f.engines.ReadOnlyClickHouse().QueryRow(ctx, "SELECT 1").Scan(&n)
 	}
-	ours, one = newHistogram(), newHistogram()
+	ours, one = load.NewHistogram(), load.NewHistogram()
 	for i := range listRuns {
 		for _, part := range []struct {
 			run  func(int) error

@@ -21,6 +21,7 @@ import (
 	"github.com/errata-log/errata/ingest/door"
 	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/otlp"
+	"github.com/errata-log/errata/internal/load"
 )
 
 const (
@@ -65,7 +66,7 @@ func (b *bench) otlp() error {
 		header := append(f.header(), [2]string{"Authorization", "Bearer " + b.ingestKey})
 		// The same bytes each time, because compressed ones cannot be changed:
 		// all events get onto the log, and count once.
-		req := newRequest(http.MethodPost, otlpPath, header, string(f.body), otlpBatch)
+		req := load.NewRequest(http.MethodPost, otlpPath, header, string(f.body), otlpBatch)
 		if err := b.httpRow("OTLP "+f.name, req, otlpConns, 0); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/sentry"
+	"github.com/errata-log/errata/internal/load"
 )
 
 // sentryEncodings are the content encodings of SDKs, with the default effort of
@@ -37,7 +38,7 @@ func (b *bench) sentryCPU() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stopReceiver()) }()
-	sink, stopSink, err := nullSink()
+	sink, stopSink, err := load.NullSink()
 	if err != nil {
 		return err
 	}
@@ -47,15 +48,15 @@ func (b *bench) sentryCPU() (err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)
 		}
-		req := newRequest("POST", "/api/1/envelope/", [][2]string{
+		req := load.NewRequest("POST", "/api/1/envelope/", [][2]string{
 			{"X-Sentry-Auth", "Sentry sentry_version=7, sentry_client=bench/1, sentry_key=" + anyPublicKey},
 			{"Content-Type", "application/x-sentry-envelope"}, {"Content-Encoding", e.name},
 		}, body, 1)
 		run := func(addr string) func() (float64, error) {
 			return func() (float64, error) {
 				began := doortest.CPU()
-				r, err := load(addr, req, 16, b.span)
-				return float64((doortest.CPU() - began).Nanoseconds()) / 1000 / float64(r.events), err
+				r, err := load.Strict(addr, req, 16, b.span)
+				return float64((doortest.CPU() - began).Nanoseconds()) / 1000 / float64(r.Events), err
 			}
 		}
 		ours, ceiling, _, err := paired(b.rounds, run(addr), run(sink))
@@ -81,14 +82,14 @@ func sentryReceiver() (addr string, stop func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return listen(handler)
+	return load.Serve(handler)
 }
 
 // anonymousEnvelope is [sentryEnvelope] without ids, because a compressed body
 // cannot get new ones: the service gives each event an id.
 func anonymousEnvelope(encode func(io.Writer) (io.WriteCloser, error)) (string, error) {
 	lines := strings.Split(sentryEnvelope(anyPublicKey), "\n")
-	event := strings.Replace(lines[2], fmt.Sprintf(`"event_id":"%s%s",`, placeholder, placeholder), "", 1)
+	event := strings.Replace(lines[2], fmt.Sprintf(`"event_id":"%s",`, load.EventID), "", 1)
 	text := "{}\n{\"type\":\"event\"}\n" + event + "\n"
 	if encode == nil {
 		return text, nil

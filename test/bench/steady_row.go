@@ -8,6 +8,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/proc"
 )
 
 const (
@@ -80,7 +81,7 @@ func (f *folding) engineNow(ctx context.Context) (now peak, err error) {
 	if !ok {
 		return peak{parts: float64(parts)}, nil
 	}
-	memory, err := residentBytes(pid)
+	memory, err := proc.ResidentBytes(pid)
 	return peak{float64(parts), float64(memory)}, err
 }
 

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"github.com/errata-log/errata/internal/load"
 )
 
 const (
@@ -18,19 +21,19 @@ const (
 // visible measures how long an accepted event takes until the list shows it,
 // while others come in at half the highest rate.
 func (b *bench) visible() error {
-	req := newRequest("POST", "/api/v1/events", b.nativeHeader(), nativeEvent(7), 1)
+	req := load.NewRequest("POST", "/api/v1/events", b.nativeHeader(), nativeEvent(7), 1)
 	if b.peak == 0 {
-		r, err := load(b.addr, req, 64, b.span)
+		r, err := load.Strict(b.addr, req, 64, b.span)
 		if err != nil {
 			return err
 		}
-		b.peak = r.perSecond()
+		b.peak = r.PerSecond()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- b.steady(ctx, req, b.peak/2, func(int, time.Time) {}) }() // ends with ctx
-	latency := newHistogram()
+	latency := load.NewHistogram()
 	tick := time.NewTicker(visibleProbe)
 	defer tick.Stop()
 	for end := time.Now().Add(visibleSpan); time.Now().Before(end); {
@@ -52,10 +55,13 @@ func (b *bench) visible() error {
 	return nil
 }
 
+// probes numbers the problems of [bench.probe].
+var probes atomic.Uint64
+
 // probe sends an event of a problem of its own and lists until it is there.
 func (b *bench) probe(ctx context.Context) (time.Duration, error) {
-	class := fmt.Sprintf("Probe%s", letters(number.Add(1)))
-	body := strings.NewReplacer("Payment\\\\GatewayErrorAh", class, placeholder, class).Replace(nativeEvent(7))
+	class := fmt.Sprintf("Probe%s", letters(probes.Add(1)))
+	body := strings.NewReplacer("Payment\\\\GatewayErrorAh", class, load.Number, class).Replace(nativeEvent(7))
 	if err := b.call(ctx, b.ingestKey, http.MethodPost, "/api/v1/events", json.RawMessage(body), &struct{}{}); err != nil {
 		return 0, err
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/errata-log/errata/internal/load"
 )
 
 const (
@@ -20,20 +22,20 @@ const (
 )
 
 // steady sends the request to the service at a fixed rate, see [steadyTo].
-func (b *bench) steady(ctx context.Context, req request, perSecond float64, answered func(conn int, due time.Time)) error {
+func (b *bench) steady(ctx context.Context, req load.Request, perSecond float64, answered func(conn int, due time.Time)) error {
 	return steadyTo(ctx, b.addr, req, perSecond, answered)
 }
 
 // steadyTo sends the request at a fixed rate of events until ctx ends, over the
 // connections in turn. answered gets the connection of each answer and the time
 // at which its request was due.
-func steadyTo(ctx context.Context, addr string, req request, perSecond float64, answered func(conn int, due time.Time)) error {
-	step := time.Duration(float64(req.events) / perSecond * float64(time.Second))
+func steadyTo(ctx context.Context, addr string, req load.Request, perSecond float64, answered func(conn int, due time.Time)) error {
+	step := time.Duration(float64(req.Events) / perSecond * float64(time.Second))
 	ended := make(chan error, steadyConns)
 	begin := time.Now()
 	for conn := range steadyConns {
 		go func() { // ends with ctx
-			ended <- paced(ctx, addr, req, begin.Add(time.Duration(conn)*step), steadyConns*step,
+			ended <- load.Paced(ctx, addr, req, begin.Add(time.Duration(conn)*step), steadyConns*step,
 				func(due time.Time) { answered(conn, due) })
 		}()
 	}
@@ -45,20 +47,20 @@ func steadyTo(ctx context.Context, addr string, req request, perSecond float64, 
 }
 
 // ndjsonRequest carries 500 events of a hundred problems.
-func (b *bench) ndjsonRequest() request {
+func (b *bench) ndjsonRequest() load.Request {
 	const batch = 500
-	return newRequest("POST", "/api/v1/events", b.nativeHeader(), ndjson(batch), batch)
+	return load.NewRequest("POST", "/api/v1/events", b.nativeHeader(), ndjson(batch), batch)
 }
 
 // ndjsonPeak is how many events a second the service takes by NDJSON. It returns
 // when all of them are visible.
 func (b *bench) ndjsonPeak(ctx context.Context) (float64, error) {
 	const conns = 8
-	r, err := load(b.addr, b.ndjsonRequest(), conns, b.span)
+	r, err := load.Strict(b.addr, b.ndjsonRequest(), conns, b.span)
 	if err != nil {
 		return 0, fmt.Errorf("take the highest rate: %w", err)
 	}
-	return r.perSecond(), b.caughtUp(ctx)
+	return r.PerSecond(), b.caughtUp(ctx)
 }
 
 // writers send NDJSON at a fixed rate until they are stopped.
@@ -118,7 +120,7 @@ func (w *writers) passed(ctx context.Context, until time.Time) error {
 func (w *writers) latency(from, to time.Time) (*hdrhistogram.Histogram, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h := newHistogram()
+	h := load.NewHistogram()
 	for _, a := range w.answers {
 		if a.due.Before(from) || a.due.After(to) {
 			continue

@@ -1,4 +1,4 @@
-package main
+package proc
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 // memoryPoll is how often memory is looked at.
 const memoryPoll = 500 * time.Millisecond
 
-// watchMemory watches the memory of a process until highest is called, which
-// returns the maximum.
-func watchMemory(pid int) (highest func() (int64, error)) {
+// Highest looks at an amount of memory until highest is called, which returns the
+// maximum.
+func Highest(now func() (int64, error)) (highest func() (int64, error)) {
 	type answer struct {
 		most int64
 		err  error
@@ -23,8 +23,8 @@ func watchMemory(pid int) (highest func() (int64, error)) {
 		defer tick.Stop()
 		var a answer
 		for {
-			now, err := residentBytes(pid)
-			a = answer{max(a.most, now), err}
+			n, err := now()
+			a = answer{max(a.most, n), err}
 			select {
 			case <-tick.C:
 			case <-stop:
@@ -40,8 +40,8 @@ func watchMemory(pid int) (highest func() (int64, error)) {
 	}
 }
 
-// residentBytes is the resident memory of the process, as Linux counts it.
-func residentBytes(pid int) (int64, error) {
+// ResidentBytes is the resident memory of the process, as Linux counts it.
+func ResidentBytes(pid int) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
