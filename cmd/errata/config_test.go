@@ -13,7 +13,7 @@ import (
 )
 
 // load reads the settings from a file text ("" for no file), variables and flags.
-func load(t *testing.T, file string, environ, args []string) (*config, string, error) {
+func loadSettings(t *testing.T, file string, environ, args []string) (*config, string, error) {
 	t.Helper()
 	path := ""
 	if file != "" {
@@ -122,7 +122,7 @@ func TestPrecedence(t *testing.T) {
 				{"flag over environment", "", environ, flags, v[2]},
 				{"empty variable is not set", file, []string{envName(s.name) + "="}, nil, v[0]},
 			} {
-				got, _, err := load(t, c.file, c.environ, c.args)
+				got, _, err := loadSettings(t, c.file, c.environ, c.args)
 				if err != nil {
 					t.Fatalf("%s: %v", c.what, err)
 				}
@@ -148,7 +148,7 @@ func secretFile(t *testing.T, text string, mode os.FileMode) string {
 // shows its name.
 func TestPasswordOutOfAFile(t *testing.T) {
 	path := secretFile(t, "hunter2\n", 0o600)
-	c, _, err := load(t, "", []string{"ERRATA_SMTP_PASSWORD=@" + path}, nil)
+	c, _, err := loadSettings(t, "", []string{"ERRATA_SMTP_PASSWORD=@" + path}, nil)
 	if err != nil || c.service.SMTP.Password != "hunter2" {
 		t.Fatalf("password %q, error %v", c.service.SMTP.Password, err)
 	}
@@ -165,7 +165,7 @@ func TestPasswordOutOfAFile(t *testing.T) {
 }
 
 func TestFileForms(t *testing.T) {
-	c, _, err := load(t, `# what this installation chose
+	c, _, err := loadSettings(t, `# what this installation chose
 listen: :9000
 install-roots:
   - /srv/app
@@ -187,7 +187,7 @@ lazy-sync: yes-is-not-a-bool-in-yaml-1.2
 		t.Errorf("got listen %q, lazy-sync %v", c.service.Listen, c.service.LazySync)
 	}
 	for _, empty := range []string{"# nothing but a comment\n", "\n", "data:\n"} {
-		if c, _, err := load(t, empty, nil, nil); err != nil || c.service.Data != "data" {
+		if c, _, err := loadSettings(t, empty, nil, nil); err != nil || c.service.Data != "data" {
 			t.Errorf("file %q: got data %q, error %v", empty, c.service.Data, err)
 		}
 	}
@@ -234,7 +234,7 @@ func TestBadSettings(t *testing.T) {
 		{"no file", "", []string{"ERRATA_CONFIG=/nowhere/errata.yaml"}, nil, []string{"/nowhere/errata.yaml", "no such file"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, path, err := load(t, c.file, c.environ, c.args)
+			_, path, err := loadSettings(t, c.file, c.environ, c.args)
 			if _, ok := errors.AsType[usageError](err); !ok {
 				t.Fatalf("got %v, want a usage error", err)
 			}

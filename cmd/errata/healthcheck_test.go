@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -41,4 +43,41 @@ func TestHealthcheckByAnswer(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestHealthcheckOfAServiceThatIsNotReady(t *testing.T) {
+	// The answer is not that of a ready Errata.
+	for name, answer := range map[string]string{
+		"not ready":  "HTTP/1.1 503 Service Unavailable\r\n\r\n" + `{"error":{"code":"store_unavailable","message":"ClickHouse does not answer."}}`,
+		"not Errata": "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n",
+	} {
+		url := answerOnce(t, answer)
+		got := command(t, nil, "healthcheck", "--url", url)
+		if got.code != exitFailed || !strings.HasPrefix(got.err, "errata: not ready: ") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// answerOnce answers one request with raw bytes.
+func answerOnce(t *testing.T, answer string) (url string) {
+	t.Helper()
+	listener := listenLocal(t)
+	done := make(chan struct{})
+	go func() { // ends with its only request, or when the listener is closed
+		defer close(done)
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		if _, err := bufio.NewReader(conn).ReadString('\n'); err == nil {
+			_, _ = io.WriteString(conn, answer)
+		}
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-done
+	})
+	return "http://" + listener.Addr().String()
 }

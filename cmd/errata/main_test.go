@@ -71,7 +71,7 @@ func TestHelp(t *testing.T) {
 		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"log"}, {"log", "verify"}, {"log", "accept"}, {"log", "repair"}, {"dead"}, {"dead", "list"}, {"dead", "replay"}, {"dead", "drop"}, {"security"}, {"security", "reset-ip"}, {"geo"}, {"geo", "install"},
 		{"signature"}, {"signature", "explain"}, {"alerts"}, {"alerts", "rules"}, {"alerts", "rules", "create"}, {"alerts", "rules", "enable"}, {"alerts", "rules", "disable"}, {"alerts", "rules", "delete"},
 		{"alerts", "channels"}, {"alerts", "channels", "create"}, {"alerts", "channels", "enable"}, {"alerts", "channels", "disable"}, {"alerts", "channels", "delete"}, {"alerts", "deliveries"}, {"alerts", "test"},
-		{"doctor"}, {"healthcheck"}, {"config"}, {"config", "print"}, {"version"},
+		{"doctor"}, {"healthcheck"}, {"bench"}, {"config"}, {"config", "print"}, {"version"},
 	} {
 		name := strings.Join(append([]string{"help"}, args...), "-")
 		got := command(t, nil, append(args, "-h")...)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -167,6 +166,7 @@ func TestFirstStartForAPerson(t *testing.T) {
 	t.Run("errors", func(t *testing.T) { useErrors(t, data) })
 	t.Run("mcp", func(t *testing.T) { useMCP(t, s, data) })
 	t.Run("reset-ip", func(t *testing.T) { resetIP(t, s, data) })
+	t.Run("bench", func(t *testing.T) { useBench(t, s, data) })
 	t.Run("doctor", func(t *testing.T) { askDoctor(t, data) })
 	t.Run("second service", func(t *testing.T) {
 		got := command(t, nil, "serve", "--data", data, "--listen", "127.0.0.1:0")
@@ -330,43 +330,6 @@ func TestKilledServiceLeavesNothingBehind(t *testing.T) {
 	t.Logf("start after kill -9: %v", time.Since(began))
 	awaitListed(t, strings.ReplaceAll(steps[1], s.url, again.url), `"count":1`)
 	again.stop(t)
-}
-
-func TestHealthcheckOfAServiceThatIsNotReady(t *testing.T) {
-	// The answer is not that of a ready Errata.
-	for name, answer := range map[string]string{
-		"not ready":  "HTTP/1.1 503 Service Unavailable\r\n\r\n" + `{"error":{"code":"store_unavailable","message":"ClickHouse does not answer."}}`,
-		"not Errata": "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n",
-	} {
-		url := answerOnce(t, answer)
-		got := command(t, nil, "healthcheck", "--url", url)
-		if got.code != exitFailed || !strings.HasPrefix(got.err, "errata: not ready: ") {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-}
-
-// answerOnce answers one request with raw bytes.
-func answerOnce(t *testing.T, answer string) (url string) {
-	t.Helper()
-	listener := listenLocal(t)
-	done := make(chan struct{})
-	go func() { // ends with its only request, or when the listener is closed
-		defer close(done)
-		conn, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		if _, err := bufio.NewReader(conn).ReadString('\n'); err == nil {
-			_, _ = io.WriteString(conn, answer)
-		}
-	}()
-	t.Cleanup(func() {
-		_ = listener.Close()
-		<-done
-	})
-	return "http://" + listener.Addr().String()
 }
 
 // TestSignalWhileStarting asks a service to stop before it is ready.
