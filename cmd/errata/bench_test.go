@@ -94,7 +94,7 @@ func fixedReport() *benchReport {
 		Rows: []benchRow{
 			{Connections: 16, PerSecond: 9876.5, SinkPerSecond: 61_234, Ratio: 0.1613, P50: at(1.234), P99: at(12.34), Processor: at(0.1444), SinkProcessor: at(0.0161),
 				Memory: at(int64(406_100_000)), SinkMemory: at(int64(41_000_000)), Stolen: at(0.0123), Accepted: 148_147},
-			{Connections: 512, PerSecond: 0, SinkPerSecond: 1234, Refused: map[string]int64{"429 Too Many Requests": 99}},
+			{Connections: 512, PerSecond: 7, SinkPerSecond: 1234, Ratio: 7.0 / 1234, Refused: map[string]int64{"429 Too Many Requests": 99}},
 		},
 		Accepted: 148_148, Refused: map[string]int64{"429 Too Many Requests": 100, "503 \x1b[31mBusy": 3}, Unanswered: 2,
 		Shown: &shown{More: 148_148, Seconds: 1.26}, ProcessorAll: at(0.1512),

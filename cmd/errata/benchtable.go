@@ -97,12 +97,20 @@ func printBench(w io.Writer, width int, r *benchReport) error {
 	rows := make([][]string, len(r.Rows))
 	for i, row := range r.Rows {
 		rows[i] = []string{
-			strconv.Itoa(row.Connections), fmt.Sprintf("%.0f", row.PerSecond), fmt.Sprintf("%.0f", row.SinkPerSecond), fmt.Sprintf("%.2f", row.Ratio),
+			strconv.Itoa(row.Connections), fmt.Sprintf("%.0f", row.PerSecond), fmt.Sprintf("%.0f", row.SinkPerSecond), ratioText(row.Ratio),
 			measured(row.P50, "%.2f"), measured(row.P99, "%.1f"), measured(row.Processor, "%.3f"), measured(row.SinkProcessor, "%.3f"),
 			megabytes(row.Memory), megabytes(row.SinkMemory), percent(row.Stolen),
 		}
 	}
 	return printTable(w, width, benchColumns, rows)
+}
+
+// ratioText shows a digit also of a slow server.
+func ratioText(ratio float64) string {
+	if ratio < 0.1 {
+		return fmt.Sprintf("%.3f", ratio)
+	}
+	return fmt.Sprintf("%.2f", ratio)
 }
 
 // none stands in the table for what was not measured; the summary says why.

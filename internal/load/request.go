@@ -10,12 +10,13 @@ import (
 	"sync/atomic"
 )
 
-// Placeholders mark the places of a request that are different each time.
+// Placeholders mark the places of a request that are different each time. They look
+// random, because a key must not contain one.
 const (
 	// Number is replaced with 16 hex digits, in each place with others.
-	Number = "0123456789abcdef"
+	Number = "9d3b5c71e8f2a604"
 	// EventID is replaced with 32 hex digits, which are the same in the whole request.
-	EventID = "e0e1e2e3e4e5e6e7e8e9eaebecedeeef"
+	EventID = "c41f07d86ab35e92f8806d1b47ce9a35"
 	// Problem is replaced with the letters of one of several problems, which are the
 	// same in the whole request; see [Request.Among].
 	Problem = "Qvxyz"

@@ -37,6 +37,16 @@ func TestNumbersAreNew(t *testing.T) {
 	}
 }
 
+// TestKeysStay: a key with regular digits is not taken for a placeholder.
+func TestKeysStay(t *testing.T) {
+	for _, key := range []string{"0123456789abcdef0123456789abcdef", "00000000000000000000000000000001", "e0e1e2e3e4e5e6e7e8e9eaebecedeeef"} {
+		r := NewRequest("POST", "/api/1/envelope/", EnvelopeHeader(key), Envelope("http://"+key+"@127.0.0.1/1", time.Now(), Problem), 1).Among(3)
+		if got := filled(&r); strings.Count(got, key) != 2 {
+			t.Errorf("key %s is not in the head and the envelope of %s", key, got)
+		}
+	}
+}
+
 // envelopeParts are what the tests compare.
 type envelopeParts struct {
 	headID, id, class, message, function string
