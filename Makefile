@@ -59,7 +59,7 @@ FUZZTIME ?= 30s
 comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit race vet fmt fmt-check lint fix check bench gate fuzz cover test-containers test-clients browser test-browser web web-check shots vuln sbom reproducible mutations clean
+.PHONY: help run build engine test unit race vet fmt fmt-check lint fix check bench compare gate fuzz cover test-containers test-clients browser test-browser web web-check shots vuln sbom reproducible mutations clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -134,6 +134,9 @@ check: fmt-check vet lint ## Everything that can be said without running the eng
 
 bench: build engine ## Print the speed of the whole way, with the ceilings of the same run
 	$(GO) run ./test/bench $(ARGS)
+
+compare: build ## Measure any server that speaks the Sentry protocol beside a null sink (ARGS="--dsn http://KEY@HOST:PORT/PROJECT")
+	@bin/errata bench $(ARGS)
 
 # As root on Debian; with ARGS=-no-root what needs mounts is left out.
 GATE ?= short
