@@ -45,9 +45,6 @@ func (r *Rules) memory() *memory {
 // nothing is the value of an entry that says by itself what is known of a text.
 func nothing(string) struct{} { return struct{}{} }
 
-// itself is a value that is the text.
-func itself(own string) string { return own }
-
 // template is [signature.Template] of a text that was scrubbed.
 func (r *Rules) template(signing string) string {
 	m := r.memory()

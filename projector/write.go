@@ -185,7 +185,7 @@ const contextPayload = 3
 func (w *contextWriter) add(ctx context.Context, key *recordKey, id errata.Position, payload []byte, gone uint8) (err error) {
 	if w.batch == nil {
 		ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, settingLateIndex: lateContextIndex}))
-		if w.batch, err = w.store.conn.PrepareBatch(ctx, sqlInsertContexts); err != nil { //nolint:clickhouselint // closed by writePayloads
+		if w.batch, err = w.store.conn.PrepareBatch(ctx, sqlInsertContexts); err != nil {
 			return err
 		}
 		w.payloads = w.batch.Column(contextPayload)

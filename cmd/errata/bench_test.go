@@ -86,18 +86,16 @@ func TestWhoGetsTheKey(t *testing.T) {
 	}
 }
 
-func at[T any](x T) *T { return &x }
-
 // fixedReport is a report with everything in it, and one row that was hardly measured.
 func fixedReport() *benchReport {
 	return &benchReport{
 		Rows: []benchRow{
-			{Connections: 16, PerSecond: 9876.5, SinkPerSecond: 61_234, Ratio: 0.1613, P50: at(1.234), P99: at(12.34), Processor: at(0.1444), SinkProcessor: at(0.0161),
-				Memory: at(int64(406_100_000)), SinkMemory: at(int64(41_000_000)), Stolen: at(0.0123), Accepted: 148_147},
+			{Connections: 16, PerSecond: 9876.5, SinkPerSecond: 61_234, Ratio: 0.1613, P50: new(1.234), P99: new(12.34), Processor: new(0.1444), SinkProcessor: new(0.0161),
+				Memory: new(int64(406_100_000)), SinkMemory: new(int64(41_000_000)), Stolen: new(0.0123), Accepted: 148_147},
 			{Connections: 512, PerSecond: 7, SinkPerSecond: 1234, Ratio: 7.0 / 1234, Refused: map[string]int64{"429 Too Many Requests": 99}},
 		},
 		Accepted: 148_148, Refused: map[string]int64{"429 Too Many Requests": 100, "503 \x1b[31mBusy": 3}, Unanswered: 2,
-		Shown: &shown{More: 148_148, Seconds: 1.26}, ProcessorAll: at(0.1512),
+		Shown: &shown{More: 148_148, Seconds: 1.26}, ProcessorAll: new(0.1512),
 	}
 }
 

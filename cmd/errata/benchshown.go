@@ -91,8 +91,7 @@ func commandCounter(command string) counter {
 	return func(ctx context.Context) (int64, error) {
 		out, err := exec.CommandContext(ctx, "sh", "-c", command).Output()
 		if err != nil {
-			var ended *exec.ExitError
-			if errors.As(err, &ended) {
+			if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 				err = fmt.Errorf("%w: %s", err, printed(strings.TrimSpace(string(ended.Stderr))))
 			}
 			return 0, fmt.Errorf("--shown: %w", err)

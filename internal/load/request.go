@@ -79,13 +79,13 @@ func (r Request) Among(n int) Request {
 // run are not repeats of those of the first.
 var number atomic.Uint64
 
-func init() { number.Store(rand.Uint64()) }
+func init() { number.Store(rand.Uint64()) } //nolint:gosec // it only keeps runs apart
 
 // turn is whose turn it is among the problems.
 var turn atomic.Uint64
 
 // run are the first digits of all event ids of this process.
-var run = rand.Uint64()
+var run = rand.Uint64() //nolint:gosec // likewise
 
 // spread is odd, so that different numbers stay different and look random.
 const spread = 0x9e3779b97f4a7c15
