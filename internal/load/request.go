@@ -77,9 +77,13 @@ func (r Request) Among(n int) Request {
 
 // number makes every event unique. It begins anywhere, so that the events of a second
 // run are not repeats of those of the first.
-var number atomic.Uint64
+var number = anywhere()
 
-func init() { number.Store(rand.Uint64()) } //nolint:gosec // it only keeps runs apart
+func anywhere() *atomic.Uint64 {
+	n := new(atomic.Uint64)
+	n.Store(rand.Uint64()) //nolint:gosec // it only keeps runs apart
+	return n
+}
 
 // turn is whose turn it is among the problems.
 var turn atomic.Uint64
