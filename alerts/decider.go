@@ -319,7 +319,9 @@ func (w *Watching) See(s *Sighting, fire func(Firing)) {
 	}
 	if w.seen++; w.seen == w.next {
 		w.seeNext(s, fire)
-		w.next = w.after(w.seen)
+		if w.next = 0; w.seen < w.of.Count {
+			w.next = w.after(w.seen)
+		}
 	}
 	for _, rule := range w.each {
 		if !w.off.has(rule) && rule.matches(s) && rule.counts.add(w.of.ID, rule.When.Frequency, s) && w.fire(rule, CauseFrequency, s, fire) {

@@ -72,12 +72,12 @@ func (c *committer) decide(ctx context.Context, b *batch, old map[recordKey]*err
 			return d, err
 		}
 	}
-	problems := b.problems(old)
+	problems, owners := b.problems(old)
 	if err := c.begin(ctx, problems, b.clockBefore); err != nil {
 		return d, err
 	}
 	d, c.written = c.written, decided{}
-	d.fired = b.firings(c.decider, problems, &c.watching)
+	d.fired = b.firings(c.decider, problems, owners, &c.watching)
 	d.counted = append(d.counted, c.decider.Counted()...)
 	return d, nil
 }

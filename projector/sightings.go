@@ -54,11 +54,12 @@ func (b *batch) tick(f eventlog.Fact, clock int64) {
 	}
 }
 
-// problems are the records of the batch, by the part that counts their events. old has the
-// records of before.
-func (b *batch) problems(old map[recordKey]*errata.Record) []alerts.Problem {
-	all := make([]alerts.Problem, len(b.occurred.parts))
+// problems are the records of the batch, by the part that counts their events; owners has
+// that part for each part. old has the records of before.
+func (b *batch) problems(old map[recordKey]*errata.Record) (all []alerts.Problem, owners []uint32) {
+	all, owners = make([]alerts.Problem, len(b.occurred.parts)), make([]uint32, len(b.occurred.parts))
 	for i, d := range b.occurred.parts {
+		owners[i] = d.owner().part
 		if d.into != nil || d.record == nil {
 			continue
 		}
@@ -69,12 +70,12 @@ func (b *batch) problems(old map[recordKey]*errata.Record) []alerts.Problem {
 		}
 		all[i] = p
 	}
-	return all
+	return all, owners
 }
 
 // firings decides which events of the batch fire which rules. room is memory of earlier
 // batches.
-func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem, room *[]alerts.Watching) (fired []alerts.Firing) {
+func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem, owners []uint32, room *[]alerts.Watching) (fired []alerts.Firing) {
 	watching := slices.Grow((*room)[:0], len(problems))[:len(problems)]
 	*room = watching
 	defer clear(watching) // it holds no records between batches
@@ -92,7 +93,7 @@ func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem, room *[]al
 				d.Tick(ticks[0], fire)
 				ticks = ticks[1:]
 			}
-			if w := &watching[b.occurred.parts[row.part].owner().part]; w.Looks() {
+			if w := &watching[owners[row.part]]; w.Looks() {
 				w.See(&alerts.Sighting{
 					Position: row.at, Received: row.received, Clock: row.clock, Level: row.level, User: row.user,
 					Environment: names[row.environment], Release: names[row.release],
