@@ -1,7 +1,6 @@
 package alerts
 
 import (
-	"bytes"
 	"slices"
 
 	errata "github.com/errata-log/errata"
@@ -19,7 +18,8 @@ type Decider struct {
 	counted      errata.Position
 	freshPeriods []*periods
 	freshLast    []*lastSeen
-	// said has the texts of the last record, last is its place.
+	// said has the texts of the record that was searched last. last are the rules of the
+	// place that was asked for last.
 	said texts
 	last struct {
 		place
@@ -38,7 +38,7 @@ type rulesAt struct {
 	any      bool
 	once     []*watched // those that fire for one event: the first, one that comes back, the nth
 	each     []*watched // those that count each event, the smallest frequency first
-	narrow   []*watched // those that name records or search texts, by text: what several search is searched once
+	narrow   []*watched // those that name records or search texts
 	texts    bool       // some of them search
 	counters []counter  // of those that count the events of the project
 }
@@ -195,13 +195,8 @@ func (d *Decider) others(at *rulesAt, r *errata.Record) (off ruleSet) {
 	if at.texts {
 		d.said.set(r)
 	}
-	var searched []byte
-	has := true
 	for _, rule := range at.narrow {
-		if !bytes.Equal(rule.search, searched) {
-			searched, has = rule.search, d.said.have(rule.search)
-		}
-		if !has || !rule.names(r) {
+		if !rule.names(r) || !d.said.have(rule.search) {
 			off[rule.index/64] |= 1 << (rule.index % 64)
 		}
 	}
@@ -228,8 +223,7 @@ func (at *rulesAt) add(rule *watched, project uint64) {
 		at.once = append(at.once, rule)
 	}
 	if at.texts = at.texts || len(rule.search) > 0; len(rule.named) > 0 || len(rule.search) > 0 {
-		i, _ := slices.BinarySearchFunc(at.narrow, rule, func(a, b *watched) int { return bytes.Compare(a.search, b.search) })
-		at.narrow = slices.Insert(at.narrow, i, rule)
+		at.narrow = append(at.narrow, rule)
 	}
 	if f := rule.When.Frequency; f != nil {
 		i := slices.IndexFunc(at.each, func(other *watched) bool { return other.When.Frequency.Count > f.Count })

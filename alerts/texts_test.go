@@ -10,7 +10,7 @@ import (
 )
 
 // A rule finds in a record what strings.Contains finds in one of its texts, and nothing that
-// begins in one and ends in another. Memory of the record before changes nothing.
+// begins in one and ends in another. The texts of the record before do not matter.
 func TestTexts(t *testing.T) {
 	text := rapid.StringMatching(`[aAbÄİſß \n\x00]{0,4}`)
 	var said texts

@@ -45,21 +45,6 @@ func (c *change) fleeting() errata.Position {
 // nothing says whether there is nothing to write.
 func (c *change) nothing() bool { return c.old == c.now && len(c.hours) == 0 && c.fleeting() == 0 }
 
-// something returns the changes that have anything to write, in the same memory.
-func something(changes []change) []change {
-	kept := 0
-	for i := range changes {
-		if changes[i].nothing() {
-			continue
-		}
-		if kept < i {
-			changes[kept] = changes[i]
-		}
-		kept++
-	}
-	return changes[:kept]
-}
-
 // advance applies a delta to a record: old is its current state, nil when it does
 // not exist. The deployments of the delta get the names under which the record
 // counts them. payload is the context of a new record. An error says that the first

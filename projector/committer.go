@@ -144,7 +144,7 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	if cmd != nil && !cmd.alone() {
 		work.command, work.answer = cmd.sequence, encodeAnswer(cmd.apply(changes))
 	}
-	work.changes = something(changes)
+	work.changes = slices.DeleteFunc(changes, func(c change) bool { return c.nothing() })
 	return work, nil
 }
 

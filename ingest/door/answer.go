@@ -78,11 +78,10 @@ func Write(w http.ResponseWriter, status int, contentType string, text []byte) {
 	_, _ = w.Write(text)
 }
 
-// Answers share the values of these headers. Nothing appends to them: each has all the
-// room it has.
+// All answers have these values of headers in common. Nobody may change them.
 var (
-	isJSON  = slices.Clip([]string{"application/json"})
-	noSniff = slices.Clip([]string{"nosniff"})
+	isJSON  = []string{"application/json"}
+	noSniff = []string{"nosniff"}
 )
 
 // RefusalHeaders sets WWW-Authenticate or Retry-After where the error needs it.

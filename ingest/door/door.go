@@ -124,12 +124,12 @@ func Register[C prometheus.Collector](to prometheus.Registerer, c C) (C, error) 
 // the budget. A large body is parsed in its turn, and refused then if the quota is used up
 // by requests before it. Kinds: those of [Open] and [Door.Admit].
 func (d *Door) Open(w http.ResponseWriter, r *http.Request, g access.Grant, maxOpen int64) (*Body, error) {
-	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g), Turns: d.turnsOf(g)})
+	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g), Turns: turnsOf(d.Quotas, g, false)})
 }
 
 // OpenFree is Open for a body without events, which no quota refuses.
 func (d *Door) OpenFree(w http.ResponseWriter, r *http.Request, g access.Grant, maxOpen int64) (*Body, error) {
-	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g), Turns: turnsOf(d.Quotas, g, free)})
+	return Open(w, r, Options{MaxOpen: maxOpen, Budget: d.Budget, Sender: d.charged(r, g), Turns: turnsOf(d.Quotas, g, true)})
 }
 
 // OpenUnknown is Open for a body that has the key in it. The caller calls
@@ -145,7 +145,7 @@ func (d *Door) OpenUnknown(w http.ResponseWriter, r *http.Request, maxOpen int64
 
 // Identify charges a body of OpenUnknown to the key of the grant.
 func (d *Door) Identify(r *http.Request, b *Body, g access.Grant) error {
-	return b.Identify(r.Context(), d.charged(r, g), d.turnsOf(g))
+	return b.Identify(r.Context(), d.charged(r, g), turnsOf(d.Quotas, g, false))
 }
 
 // charged is the sender that the memory of a request is charged to.

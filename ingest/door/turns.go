@@ -37,34 +37,31 @@ type Turns interface {
 type turns struct {
 	quotas *quota.Quotas
 	grant  access.Grant
-	admit  func(access.Grant) error
+	free   bool // the body has no events, so no quota refuses it
 }
 
 // turnsOf are the turns of the grant, nil where nobody waits for turns.
-func turnsOf(quotas *quota.Quotas, g access.Grant, admit func(access.Grant) error) Turns {
+func turnsOf(quotas *quota.Quotas, g access.Grant, free bool) Turns {
 	if !quotas.InTurns() {
 		return nil
 	}
-	return turns{quotas, g, admit}
+	return turns{quotas, g, free}
 }
 
-// turnsOf are the turns of a request with events of the grant.
-func (d *Door) turnsOf(g access.Grant) Turns {
-	if !d.Quotas.InTurns() {
-		return nil // without a method value, which would be allocated
+// admit is [Door.Admit] for a body with events.
+func (t turns) admit() error {
+	if t.free {
+		return nil
 	}
-	return turnsOf(d.Quotas, g, d.Admit)
+	return t.quotas.Check(t.grant)
 }
-
-// free admits a body without events, which no quota refuses.
-func free(access.Grant) error { return nil }
 
 // Read implements [Turns].
 func (t turns) Read(ctx context.Context, again bool) (read, leave func(), err error) {
 	if read, leave, err = t.quotas.Read(ctx, t.grant); err != nil || again {
 		return read, leave, err
 	}
-	if err := t.admit(t.grant); err != nil {
+	if err := t.admit(); err != nil {
 		read()
 		leave()
 		return nil, nil, err
@@ -78,7 +75,7 @@ func (t turns) Enter(ctx context.Context, size int64, again bool) (*quota.Turn, 
 	if err != nil || again {
 		return &turn, err
 	}
-	if err := t.admit(t.grant); err != nil {
+	if err := t.admit(); err != nil {
 		turn.Refused()
 		return nil, err
 	}

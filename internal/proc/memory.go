@@ -1,10 +1,9 @@
 package proc
 
 import (
-	"bytes"
-	"fmt"
-	"os"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // memoryPoll is how often memory is looked at.
@@ -42,15 +41,10 @@ func Highest(now func() (int64, error)) (highest func() (int64, error)) {
 
 // ResidentBytes is the resident memory of the process, as Linux counts it.
 func ResidentBytes(pid int) (int64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0, err
 	}
-	for line := range bytes.Lines(status) {
-		var kilobytes int64
-		if n, _ := fmt.Sscanf(string(line), "VmRSS: %d kB", &kilobytes); n == 1 {
-			return kilobytes << 10, nil
-		}
-	}
-	return 0, fmt.Errorf("process %d has no resident memory", pid)
+	stat, err := p.Stat()
+	return int64(stat.ResidentMemory()), err
 }

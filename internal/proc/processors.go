@@ -42,6 +42,11 @@ func parseProcessors(stat []byte) (p Processors, err error) {
 // Busy is the time in which a processor had work and was there.
 func (p Processors) Busy() uint64 { return p.user + p.nice + p.system + p.irq + p.softirq }
 
+// BusyMicros is the processor time in µs that all work together took after before.
+func (p Processors) BusyMicros(before Processors) float64 {
+	return float64(p.Busy()-before.Busy()) * MicrosPerTick
+}
+
 // BusySince is the share of all time in which the processors had work.
 func (p Processors) BusySince(before Processors) float64 {
 	all := func(p Processors) uint64 { return p.Busy() + p.steal + p.idle + p.iowait }

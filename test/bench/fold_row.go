@@ -98,7 +98,7 @@ func foldRound(e *engine.Engines, problems int, rules ruleCounts) (f folded, err
 	if err != nil {
 		return f, err
 	}
-	f.cpu = float64(after.Busy()-before.Busy()) * proc.MicrosPerTick / foldEvents
+	f.cpu = after.BusyMicros(before) / foldEvents
 	// Ask the store: the projector's own figures follow a moment later.
 	if cp, err := p.Store().Checkpoint(ctx); err != nil || cp.Events != foldEvents {
 		return f, fmt.Errorf("%d events were counted (%w), want %d", cp.Events, err, foldEvents)

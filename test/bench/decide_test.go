@@ -1,7 +1,6 @@
-package alerts_test
+package main
 
 import (
-	"fmt"
 	"testing"
 
 	errata "github.com/errata-log/errata"
@@ -11,24 +10,7 @@ import (
 // BenchmarkDecide decides by fifty rules, hardly any of which fires, for events that are each
 // the first one of a record: the most that rules cost.
 func BenchmarkDecide(b *testing.B) {
-	var rules alerts.Set
-	for i := range 50 {
-		rule := alerts.NewRule(fmt.Sprint("rule-", i))
-		switch i % 5 {
-		case 0:
-			rule.When.Reached = &alerts.Reached{Count: uint64(1_000_000_000 - i)}
-		case 1:
-			rule.When.Frequency = &alerts.Frequency{Count: 1_000_000, Minutes: 5}
-		case 2:
-			rule.When.New, rule.Environments = true, []string{"staging"}
-		case 3:
-			rule.When.New, rule.When.Regressed, rule.Search = true, true, fmt.Sprint("no such text ", i)
-		case 4:
-			rule.When.Regressed, rule.Levels = true, []string{"fatal"}
-		}
-		rules = append(rules, rule)
-	}
-	d := alerts.NewDecider(rules)
+	d := alerts.NewDecider(busyRules(manyRules))
 	r := errata.Record{
 		Book: errata.BookSystem, Project: 1, Count: 1, Status: errata.StatusOpen,
 		Message: "could not charge order 17 of Miller & Sons", Class: "PaymentError", File: "src/Payment/Gateway.php",
