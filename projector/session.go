@@ -13,14 +13,6 @@ import (
 )
 
 const (
-	// minPause and maxPause bound the time between the starts of two inserts. With ten
-	// inserts a second a table has 5 to 12 parts. A batch takes more facts during the
-	// pause, and one large insert costs far less than several small ones.
-	minPause = 100 * time.Millisecond
-	maxPause = 500 * time.Millisecond
-	// commitShare is how many times as long as an insert the time to the next one is. On
-	// busy processors an insert takes longer, and then they are given fewer of them.
-	commitShare = 6
 	// factsAhead is how many facts the reader may be ahead of the fold; the bytes
 	// are bounded by the pull.
 	factsAhead = 64
@@ -323,7 +315,7 @@ func (s *session) refill(f eventlog.Fact) error {
 
 // commit writes batches one after another.
 func (s *session) commit(ctx context.Context) error {
-	timer := time.NewTimer(0)
+	timer, pace := time.NewTimer(0), newPace()
 	defer timer.Stop()
 	for {
 		select {
@@ -338,8 +330,7 @@ func (s *session) commit(ctx context.Context) error {
 			if err := s.committer.commit(ctx, b); err != nil {
 				return fmt.Errorf("commit facts up to %d: %w", b.last, err)
 			}
-			took := time.Since(began)
-			timer.Reset(pauseAfter(took) - took)
+			timer.Reset(pace.rest(time.Since(began)))
 			if s.last(b) {
 				return errUntil
 			}
@@ -347,10 +338,4 @@ func (s *session) commit(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// pauseAfter is the time between the starts of an insert that took so long and the next
-// one.
-func pauseAfter(took time.Duration) time.Duration {
-	return min(max(commitShare*took, minPause), maxPause)
 }

@@ -1,5 +1,5 @@
 // Package proc reads what Linux says about the processors and the processes of this
-// machine, for benchmarks.
+// machine, for benchmarks and for the pace of inserts.
 package proc
 
 import (

@@ -15,7 +15,8 @@ import (
 const (
 	visibleSpan  = 20 * time.Second
 	visibleProbe = 100 * time.Millisecond
-	visiblePoll  = 5 * time.Millisecond
+	// visiblePoll leaves the processors to the service: each look is a list.
+	visiblePoll = 20 * time.Millisecond
 )
 
 // visible measures how long an accepted event takes until the list shows it,
