@@ -178,10 +178,11 @@ type batch struct {
 	rolled     rolledTo  // events up to here are in the rollups already
 	command    *eventlog.Fact
 	occurred   occurrences
-	// rules are those in force for its events, nil for none; seen are the events that
-	// they look at. clockBefore is the clock of the window before the batch.
+	// rules are those in force for its events, nil for none; they look at what occurred.
+	// clockBefore is the clock of the window before the batch, clocks are those of its
+	// blocks, while there are rules.
 	rules       *alertRules
-	seen        sightings
+	clocks      []clockAt
 	ticks       []alerts.Tick // for rules that look for quiet projects
 	clockBefore int64
 }
@@ -194,6 +195,9 @@ func newBatch(rolled rolledTo) *batch {
 // when recording is off at this sequence.
 func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording) {
 	w.begin(seq, block)
+	if b.rules != nil {
+		b.clocks = append(b.clocks, clockAt{seq, w.clock})
+	}
 	hourly, deployed := seq > b.rolled.hourly, uint64(0)
 	if seq > b.rolled.deployments {
 		deployed = 1
@@ -210,11 +214,11 @@ func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording)
 			at, o := errata.PositionOf(seq, i), e.Origin()
 			d := b.count(e, at, o)
 			b.deploy(d, o, deployment{count: deployed, first: e.Time, last: e.Time, begin: at, end: at})
-			if seq > b.rolled.occurrences {
+			switch {
+			case seq > b.rolled.occurrences:
 				b.occurred.add(d, e, at, &o)
-			}
-			if b.rules != nil {
-				b.watch(d, e, at, &o, w.clock)
+			case b.rules != nil:
+				b.occurred.addHeld(d, e, at, &o)
 			}
 			if hourly {
 				d.addHour(hourCount{hour: e.Time / millisPerHour, level: e.Level, count: 1})

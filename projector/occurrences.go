@@ -32,10 +32,12 @@ type occurrence struct {
 	environment, release, server, transaction uint32 // numbers of names
 }
 
-// occurrences are those of a batch that the table does not hold yet, in log order.
+// occurrences are those of a batch, in log order.
 type occurrences struct {
-	count int
-	rows  [][]occurrence
+	// rows are those that the table does not hold yet, count is how many. held come
+	// before them: rules of alerts look at them once more after a crash.
+	count      int
+	rows, held [][]occurrence
 	// texts are the other texts of the rows, each with its length in front: the id of
 	// the client that is no UUID, the user, the id of the trace, and the tags, with
 	// their number in front. The texts at 0 are empty.
@@ -47,7 +49,7 @@ type occurrences struct {
 
 // bytes is the memory that they take.
 func (o *occurrences) bytes() int {
-	return o.count*occurrenceBytes + len(o.texts)*textsTogether + o.names.bytes
+	return o.count*occurrenceBytes + len(o.held)*occurrencesTogether*occurrenceBytes + len(o.texts)*textsTogether + o.names.bytes
 }
 
 // join gives a delta its number among the parts of the batch.
@@ -58,24 +60,50 @@ func (o *occurrences) join(d *delta) {
 
 // add adds an event of the delta.
 func (o *occurrences) add(d *delta, e eventlog.Entry, at errata.Position, origin *eventlog.Origin) {
-	row := occurrence{
-		position: at, time: e.Time, received: min(max(e.Received, 0), lastHour*millisPerHour), level: e.Level,
-		part: d.part, userHash: origin.UserHash, eventID: e.ID,
-		environment: o.names.number(environmentName, origin.Environment), release: o.names.number(releaseName, origin.Release),
-		server: o.names.number(serverName, origin.Server), transaction: o.names.number(transactionName, origin.Transaction),
-	}
+	row := o.row(d, e, at, origin)
 	client := origin.ClientID
 	if id, ok := sixteen(client); ok {
 		row.eventID, client = id, nil
 	}
 	row.texts = o.keep(client, origin)
-	last := len(o.rows) - 1
-	if last < 0 || len(o.rows[last]) == occurrencesTogether {
-		o.rows = append(o.rows, make([]occurrence, 0, occurrencesTogether))
+	o.rows = withRow(o.rows, row)
+	o.count++
+}
+
+// addHeld adds an event that the table holds already.
+func (o *occurrences) addHeld(d *delta, e eventlog.Entry, at errata.Position, origin *eventlog.Origin) {
+	o.held = withRow(o.held, o.row(d, e, at, origin))
+}
+
+// row is the row of an event without its texts.
+func (o *occurrences) row(d *delta, e eventlog.Entry, at errata.Position, origin *eventlog.Origin) occurrence {
+	return occurrence{
+		position: at, time: e.Time, received: min(max(e.Received, 0), lastHour*millisPerHour), level: e.Level,
+		part: d.part, userHash: origin.UserHash, eventID: e.ID,
+		environment: o.names.number(environmentName, origin.Environment), release: o.names.number(releaseName, origin.Release),
+		server: o.names.number(serverName, origin.Server), transaction: o.names.number(transactionName, origin.Transaction),
+	}
+}
+
+func withRow(rows [][]occurrence, row occurrence) [][]occurrence {
+	last := len(rows) - 1
+	if last < 0 || len(rows[last]) == occurrencesTogether {
+		rows = append(rows, make([]occurrence, 0, occurrencesTogether))
 		last++
 	}
-	o.rows[last] = append(o.rows[last], row)
-	o.count++
+	rows[last] = append(rows[last], row)
+	return rows
+}
+
+// each calls yield with all rows along the log.
+func (o *occurrences) each(yield func(rows []occurrence) bool) {
+	for _, pieces := range [...][][]occurrence{o.held, o.rows} {
+		for _, rows := range pieces {
+			if !yield(rows) {
+				return
+			}
+		}
+	}
 }
 
 // keep copies the texts of an event and returns where they are.

@@ -8,40 +8,11 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// sighting is one counted event of a batch, as rules of alerts see it.
-type sighting struct {
-	at                   errata.Position
-	received, clock      int64
-	user                 uint64
-	part                 uint32 // the delta that counts it
-	environment, release uint32 // numbers of names
-	level                errata.Level
-}
-
-const (
-	// sightingBytes is what one takes in the memory of a batch.
-	sightingBytes = 56
-	// sightingsTogether is how many are in one piece of memory.
-	sightingsTogether = 1024
-)
-
-// sightings are all counted events of a batch in log order, kept only while there are
-// rules.
-type sightings struct{ rows [][]sighting }
-
-// watch shows an event of the delta to the rules.
-func (b *batch) watch(d *delta, e eventlog.Entry, at errata.Position, o *eventlog.Origin, clock int64) {
-	s := &b.seen
-	last := len(s.rows) - 1
-	if last < 0 || len(s.rows[last]) == sightingsTogether {
-		s.rows = append(s.rows, make([]sighting, 0, sightingsTogether))
-		b.bytes += sightingsTogether * sightingBytes
-		last++
-	}
-	s.rows[last] = append(s.rows[last], sighting{
-		at: at, received: e.Received, clock: clock, user: o.UserHash, part: d.part, level: e.Level,
-		environment: b.occurred.names.number(environmentName, o.Environment), release: b.occurred.names.number(releaseName, o.Release),
-	})
+// clockAt is the clock of the window from a fact on. It is not that of the events: it never
+// goes back, and moves with events that are counted no more.
+type clockAt struct {
+	sequence uint64
+	clock    int64
 }
 
 // tick notes a tick, if rules look for quiet projects.
@@ -84,18 +55,21 @@ func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem, owners []u
 			watching[part] = d.Watch(p)
 		}
 	}
-	names, ticks := b.occurred.names.list, b.ticks
+	names, ticks, clocks := b.occurred.names.list, b.ticks, b.clocks
 	fire := func(f alerts.Firing) { fired = append(fired, f) }
-	for _, rows := range b.seen.rows {
+	for rows := range b.occurred.each {
 		for i := range rows {
 			row := &rows[i]
-			for len(ticks) > 0 && ticks[0].Sequence < row.at.Sequence() {
+			for len(ticks) > 0 && ticks[0].Sequence < row.position.Sequence() {
 				d.Tick(ticks[0], fire)
 				ticks = ticks[1:]
 			}
+			for len(clocks) > 1 && clocks[1].sequence <= row.position.Sequence() {
+				clocks = clocks[1:]
+			}
 			if w := &watching[owners[row.part]]; w.Looks() {
 				w.See(&alerts.Sighting{
-					Position: row.at, Received: row.received, Clock: row.clock, Level: row.level, User: row.user,
+					Position: row.position, Received: row.received, Clock: clocks[0].clock, Level: row.level, User: row.userHash,
 					Environment: names[row.environment], Release: names[row.release],
 				}, fire)
 			}
