@@ -9,6 +9,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/internal/proc"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
@@ -58,6 +59,7 @@ func (b *bench) foldOf(problems int, target float64) error {
 type folded struct {
 	perSecond, ceiling float64 // events until they are visible, and read and decoded only
 	cpu                float64 // processor time of the machine in µs/event
+	own                float64 // that of this process
 }
 
 func foldRound(e *engine.Engines, problems int, rules ruleCounts) (f folded, err error) {
@@ -75,7 +77,7 @@ func foldRound(e *engine.Engines, problems int, rules ruleCounts) (f folded, err
 	if err != nil {
 		return f, err
 	}
-	begin := time.Now()
+	begin, own := time.Now(), doortest.CPU()
 	ctx := context.Background()
 	p, err := projector.New(ctx, projector.Config{
 		Log: log, ClickHouse: e.ClickHouse(),
@@ -99,6 +101,7 @@ func foldRound(e *engine.Engines, problems int, rules ruleCounts) (f folded, err
 		return f, err
 	}
 	f.cpu = after.BusyMicros(before) / foldEvents
+	f.own = float64((doortest.CPU() - own).Microseconds()) / foldEvents
 	// Ask the store: the projector's own figures follow a moment later.
 	if cp, err := p.Store().Checkpoint(ctx); err != nil || cp.Events != foldEvents {
 		return f, fmt.Errorf("%d events were counted (%w), want %d", cp.Events, err, foldEvents)
