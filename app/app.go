@@ -1,8 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -76,6 +77,7 @@ type App struct {
 	pipeline       *ingest.Pipeline
 	quotas         *quota.Quotas
 	letters        *natsin.Letters
+	receiver       *natsin.Receiver
 	signIns        *service.Service
 	importer       *ops.Importer
 	retention      *ops.Retention
@@ -141,7 +143,8 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	for _, step := range a.steps() {
 		began := time.Now()
 		if err := step.do(ctx); err != nil {
-			return nil, a.undo(ctx, err)
+			// It stops what it has started. ctx may have ended, which is one reason for a failure.
+			return nil, errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 		}
 		a.logger.Debug("started", "part", step.name, "took", time.Since(began))
 	}
@@ -185,6 +188,7 @@ func (a *App) allSteps() []step {
 		{"OTLP server", a.listenOTLP},
 		{"address", a.announce},
 		{"messages", a.startAlerts},
+		{"backups", a.startBackups},
 	}
 }
 
@@ -211,18 +215,15 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 }
 
 // migrateLog makes the streams and buckets that are missing.
-func (a *App) migrateLog(ctx context.Context) (err error) {
+func (a *App) migrateLog(ctx context.Context) error {
 	if err := a.resizeLog(ctx, a.engines.LogMaxBytes()); err != nil {
 		return err
 	}
 	js, namespace := a.engines.JetStream(), a.options.Namespace
-	if a.keysBucket, err = js.KeyValue(ctx, migrations.KeysBucket(namespace)); err != nil {
-		return fmt.Errorf("open the bucket of API keys: %w", err)
-	}
-	if a.imports, err = js.KeyValue(ctx, migrations.ImportsBucket(namespace)); err != nil {
-		return fmt.Errorf("open the bucket of imported files: %w", err)
-	}
-	return a.engines.NATS.KeepStreamFiles()
+	var err1, err2 error
+	a.keysBucket, err1 = js.KeyValue(ctx, migrations.KeysBucket(namespace))
+	a.imports, err2 = js.KeyValue(ctx, migrations.ImportsBucket(namespace))
+	return cmp.Or(err1, err2, a.engines.NATS.KeepStreamFiles())
 }
 
 // resizeLog gives the log so many bytes, and makes the other streams and buckets

@@ -25,14 +25,6 @@ type life struct {
 // Addr is the address that the service listens on.
 func (a *App) Addr() net.Addr { return a.servers[0].Addr() }
 
-// OTLPAddr is the second address, nil when there is none.
-func (a *App) OTLPAddr() net.Addr {
-	if len(a.servers) < 2 {
-		return nil
-	}
-	return a.servers[1].Addr()
-}
-
 // Welcome is what to tell the operator.
 func (a *App) Welcome() Welcome { return a.welcome }
 
@@ -66,10 +58,4 @@ func (a *App) Stop(ctx context.Context) error {
 		a.life.err = a.cleanups.Run(ctx)
 	})
 	return a.life.err
-}
-
-// undo stops what a failed start has started. ctx may have ended, which is one
-// reason for a failure.
-func (a *App) undo(ctx context.Context, err error) error {
-	return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 }

@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
@@ -75,9 +73,6 @@ func (a *App) startWatchdog(context.Context) error {
 	return nil
 }
 
-// copyTimeout bounds the connection to a server that has a copy of the log.
-const copyTimeout = 5 * time.Second
-
 // OpenStoppedLog takes the data folder while no service runs, and returns it with its
 // log, to check or to mend that. The error for a folder that a service holds is a
 // [*datadir.InUseError].
@@ -97,12 +92,9 @@ func (o Options) LogRoom() (used, free int64, err error) { return engine.LogRoom
 
 // dialCopy connects to a server that may have a copy of the log.
 func (o Options) dialCopy(ctx context.Context, url string) (log eventlog.Log, end func(context.Context) error, err error) {
-	if err := engine.CheckNATS(url); err != nil {
-		return log, nil, fmt.Errorf("from: %w", err)
-	}
-	server, err := engine.StartNATS(ctx, engine.NATSConfig{URL: url, ConnectTimeout: copyTimeout, Logger: o.withDefaults().Logger})
+	server, err := engine.DialCopy(ctx, url, o.withDefaults().Logger)
 	if err != nil {
-		return log, nil, fmt.Errorf("reach the copy; its server must be up, with JetStream: %w", err)
+		return log, nil, err
 	}
 	log = o.log()
 	log.NATS, log.JetStream = server.Conn(), server.JetStream()

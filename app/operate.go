@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/errata-log/errata/backup"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest/legacy"
 	"github.com/errata-log/errata/migrations"
@@ -87,4 +88,19 @@ func (a *App) startExpiry(context.Context) error {
 func (a *App) rebuild(ctx context.Context, cfg projector.RebuildConfig) (projector.Comparison, error) {
 	cfg.Connect = migrations.Connect(ctx, a.engines.ClickHouseOptions())
 	return projector.Rebuild(ctx, a.projector, cfg)
+}
+
+// startBackups begins to make backups. It is the last step: a backup ends before anything
+// stops.
+func (a *App) startBackups(context.Context) error {
+	keeper, err := backup.Start(backup.Config{
+		Dir: a.dir, Engines: a.engines, External: a.options.NATSURL != "" || a.options.ClickHouseDSN != "", Namespace: a.options.Namespace,
+		Databases: []string{a.engines.Database(), a.engines.Database() + projector.SnapshotSuffix},
+		Ready:     a.records.Err, Hold: a.projector.Hold, Queue: a.receiver, History: a.history,
+		Version: a.options.Version, Now: a.options.Now, Logger: a.logger,
+	})
+	if err == nil {
+		a.cleanups.Add("backups", keeper.Stop)
+	}
+	return err
 }

@@ -48,6 +48,12 @@ const (
 	NATSDir = "nats"
 	// KeyCopiesFile has copies of the API keys, without their secrets.
 	KeyCopiesFile = "keys.copy"
+	// BackupSocket is where the service gives a backup to errata backup. Whoever can
+	// open it can read the folder as well.
+	BackupSocket = "backup.sock"
+	// RestoringFile exists while a backup is restored into the folder. A folder that
+	// keeps it holds a part of a backup, and no service starts on it.
+	RestoringFile = "restore.unfinished"
 )
 
 // Permissions of the data folder. Error texts are often secret.
@@ -73,10 +79,22 @@ type Dir struct {
 	lock *os.File
 }
 
+// ErrRestoring says that a folder holds a part of a backup.
+var ErrRestoring = errors.New("a backup was being restored into it and that did not end: empty the folder and run errata restore again")
+
 // Open makes the folder if it is missing and takes its lock, which the kernel drops
 // when the process ends, however it ends. The error for a folder that another service
-// holds is an [*InUseError].
+// holds is an [*InUseError], that for a half restored one is [ErrRestoring].
 func Open(path string) (*Dir, error) {
+	d, err := OpenToRestore(path)
+	if err == nil && d.Find(RestoringFile) != "" {
+		return nil, errors.Join(fmt.Errorf("data folder %s: %w", d.Path(), ErrRestoring), d.Close())
+	}
+	return d, err
+}
+
+// OpenToRestore is Open for whoever restores a backup into the folder.
+func OpenToRestore(path string) (*Dir, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("data folder %s: %w", path, err)

@@ -37,6 +37,9 @@ func (e *Engines) SyncFiles(context.Context) error {
 	return nil
 }
 
+// Sync returns when what any process has written is on disk, names of files included.
+func Sync() { syncDisks() }
+
 // defaultLogMaxBytes is the room of the log when no setting bounds it. The disk of
 // an external NATS is not known here.
 func defaultLogMaxBytes(dataDir string, embedded bool) int64 {

@@ -99,7 +99,7 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 		DSN:            e.cfg.ClickHouseDSN,
 		Database:       e.cfg.Database,
 		ConnectTimeout: e.cfg.ConnectTimeout,
-		DataDir:        e.cfg.path("clickhouse"),
+		DataDir:        e.cfg.path(clickhouseDir),
 		RunDir:         e.cfg.path("run"),
 		EngineBinary:   e.cfg.EngineBinary,
 		Library:        e.cfg.LibCHDB,

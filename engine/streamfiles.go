@@ -243,3 +243,28 @@ func writeMeta(dir string, meta []byte, sum string) error {
 	}
 	return nil
 }
+
+// setCreated gives streams of a stopped server the times at which they were made.
+func setCreated(storeDir string, created map[string]time.Time) error {
+	return eachMeta(storeDir, func(m metaFiles) error {
+		at, there := created[m.key]
+		if !m.isStream || !there {
+			return nil
+		}
+		var meta map[string]json.RawMessage
+		text, err := os.ReadFile(filepath.Join(m.dir, metaFile))
+		if err == nil {
+			err = json.Unmarshal(text, &meta)
+		}
+		if err == nil {
+			meta["created"], err = json.Marshal(at)
+		}
+		if err == nil {
+			text, err = json.Marshal(meta)
+		}
+		if err != nil {
+			return err
+		}
+		return writeMeta(m.dir, text, m.text(text))
+	})
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/background"
@@ -73,6 +74,7 @@ type Projector struct {
 	lossAccepted     atomic.Bool // see AcceptLoss
 
 	work background.Runner
+	held *semaphore.Weighted // by whoever has stopped the work for a while
 }
 
 // Status is the state of a projector.
@@ -108,7 +110,7 @@ func NewUnlocated(cfg Config) (*Projector, error) {
 		return nil, errors.New("projector: ClickHouse is required")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	p := &Projector{cfg: cfg, store: NewStore(cfg.ClickHouse, cfg.Shard)}
+	p := &Projector{cfg: cfg, store: NewStore(cfg.ClickHouse, cfg.Shard), held: semaphore.NewWeighted(1)}
 	p.metrics = newMetrics(cfg.Registerer, func() float64 { return p.lag().Seconds() })
 	if !cfg.Quiet {
 		p.tidier = newTidier(p.store, cfg.Logger, p.metrics)
@@ -223,6 +225,41 @@ func (p *Projector) Start() {
 // committed are folded again after the next Start. Stop does not wait for a running
 // merge, which ClickHouse finishes by itself. The error is that of ctx.
 func (p *Projector) Stop(ctx context.Context) error { return p.work.Stop(ctx) }
+
+// Hold calls do while nothing is folded and no other Hold, rebuild or rewind has
+// stopped the projector. folded is the last fact in the tables.
+func (p *Projector) Hold(ctx context.Context, do func(folded uint64) error) error {
+	goOn, err := p.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer goOn()
+	folded, err := p.store.Sequence(ctx)
+	if err != nil {
+		return err
+	}
+	return do(folded)
+}
+
+// hold stops the folding until goOn is called. One at a time holds it: a second one
+// would start the projector again too early.
+func (p *Projector) hold(ctx context.Context) (goOn func(), err error) {
+	if err := p.held.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	running := p.work.Started()
+	// A Stop that is broken off would leave a projector that nobody starts again.
+	if err := p.Stop(context.WithoutCancel(ctx)); err != nil {
+		p.held.Release(1)
+		return nil, err
+	}
+	return func() {
+		if running {
+			p.Start()
+		}
+		p.held.Release(1)
+	}, nil
+}
 
 // AcceptLoss allows to fill empty tables from a purged log: the earlier records are
 // lost for good. Without it, that is ErrHistoryLost.

@@ -230,13 +230,11 @@ func (r *rebuild) foldTo(ctx context.Context, target uint64) error {
 // swap stops the live projector, folds the rest, compares, and swaps the tables.
 func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	stopped := time.Now()
-	running := r.live.work.Started()
-	if err := r.live.Stop(ctx); err != nil {
+	goOn, err := r.live.hold(ctx)
+	if err != nil {
 		return Comparison{}, err
 	}
-	if running {
-		defer r.live.Start()
-	}
+	defer goOn()
 	if err := r.compare(ctx, &result); err != nil {
 		return Comparison{}, err
 	}

@@ -45,13 +45,11 @@ const RewindRows = 250_000
 // [RewindRows] to fold again, or that the log does not reach back so far. Then
 // nothing was changed.
 func (p *Projector) Rewind(ctx context.Context, part string) (to Checkpoint, err error) {
-	running := p.work.Started()
-	if err := p.Stop(ctx); err != nil {
+	goOn, err := p.hold(ctx)
+	if err != nil {
 		return to, err
 	}
-	if running {
-		defer p.Start()
-	}
+	defer goOn()
 	// A merge could make the part a piece of another one meanwhile.
 	if err := p.cfg.ClickHouse.Exec(ctx, "SYSTEM STOP MERGES records"); err != nil {
 		return to, fmt.Errorf("stop the merges of the records: %w", err)

@@ -1,0 +1,122 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/errata-log/errata/datadir"
+	"github.com/errata-log/errata/engine"
+)
+
+// roomToRestore is the room of NATS while streams are restored, in bytes. The streams
+// have bounds of their own.
+const roomToRestore = 1 << 50
+
+// RestoreConfig says what to restore, and where.
+type RestoreConfig struct {
+	// Folder is the backup, Data the data folder to make, which is missing or empty.
+	Folder, Data string
+	// Options say where the engines of this machine are.
+	Options engine.Options
+	Logger  *slog.Logger
+}
+
+// Restore makes a data folder from a backup, after it has checked every byte. A restore
+// that is broken off leaves a folder on which no service starts. Errors: ErrUnfinished,
+// ErrDamaged, ErrNewer.
+func Restore(ctx context.Context, c RestoreConfig) (m Manifest, err error) {
+	if c.Options.NATSURL != "" || c.Options.ClickHouseDSN != "" || c.Options.IsLeaf() {
+		return m, errors.New("a backup is restored into the embedded engines; leave out nats-url, clickhouse-dsn and nats-leaf")
+	}
+	if err := checkEmpty(c.Data); err != nil {
+		return m, fmt.Errorf("restore into %s: %w", c.Data, err)
+	}
+	if m, err = Open(c.Folder); err != nil {
+		return m, err
+	}
+	dir, err := datadir.OpenToRestore(c.Data)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	if err := datadir.WriteFile(dir.Join(datadir.RestoringFile), "errata restore makes this folder from a backup\n"); err != nil {
+		return m, err
+	}
+	if err := restoreFiles(dir, filepath.Join(c.Folder, filesDir)); err != nil {
+		return m, fmt.Errorf("restore the files: %w", err)
+	}
+	err = engine.RestoreStreams(ctx, engine.NATSConfig{StoreDir: dir.Join(datadir.NATSDir), MaxStore: roomToRestore, Logger: c.Logger},
+		m.Streams, func(s engine.StreamCopy) (io.ReadCloser, error) {
+			return os.Open(filepath.Join(c.Folder, streamPath(s.Name)))
+		})
+	if err != nil {
+		return m, err
+	}
+	if err := c.restoreTables(ctx, dir, m); err != nil {
+		return m, err
+	}
+	engine.Sync()
+	if err := os.Remove(dir.Join(datadir.RestoringFile)); err != nil {
+		return m, err
+	}
+	return m, datadir.SyncDir(dir.Path())
+}
+
+// restoreTables starts both engines, looks at the streams and makes the tables.
+func (c RestoreConfig) restoreTables(ctx context.Context, dir *datadir.Dir, m Manifest) (err error) {
+	options := engine.Options{EngineBinary: c.Options.EngineBinary, LibCHDB: c.Options.LibCHDB}
+	engines, err := engine.Start(ctx, engine.Config{Options: options, Dir: dir, Logger: c.Logger})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engines.Stop(context.WithoutCancel(ctx))) }()
+	if err := engine.CheckCopies(ctx, engines.JetStream(), m.Streams); err != nil {
+		return err
+	}
+	for _, t := range m.Tables {
+		if err := engines.PutTable(ctx, t, filepath.Join(c.Folder, tablePath(t))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restoreFiles copies the plain files, which only their owner may read.
+func restoreFiles(dir *datadir.Dir, from string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path == from {
+			return nil // there was none
+		}
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return os.MkdirAll(dir.Join(name), 0o700)
+		}
+		return restoreFile(dir.Join(name), path)
+	})
+}
+
+func restoreFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/errata-log/errata/internal/background"
+)
+
+var (
+	//go:embed sql/tables_to_freeze.sql
+	sqlTablesToFreeze string
+	//go:embed sql/unfinished_mutations.sql
+	sqlUnfinishedMutations string
+)
+
+const (
+	// clickhouseDir is the folder of the embedded ClickHouse in the data folder.
+	clickhouseDir = "clickhouse"
+	// frozenName names the links that ClickHouse makes of frozen parts, in its folder
+	// shadow.
+	frozenName = "errata_backup"
+	// countFile is the file of a part that has its number of rows.
+	countFile = "count.txt"
+	// mutationPause is the pause between two looks for unfinished mutations.
+	mutationPause = 100 * time.Millisecond
+)
+
+// FrozenTable is a table as it was at one moment.
+type FrozenTable struct {
+	Database string `json:"database"`
+	Name     string `json:"name"`
+	// Create is the statement that makes the table.
+	Create string `json:"create"`
+	// Parts are the parts in the order in which they were written.
+	Parts []FrozenPart `json:"parts"`
+}
+
+// FrozenPart is a part of a FrozenTable.
+type FrozenPart struct {
+	Name string `json:"name"`
+	Rows uint64 `json:"rows"`
+
+	folder string // of its files, while it is frozen
+}
+
+// Folder is where the files of the part are until [Engines.Thaw].
+func (p FrozenPart) Folder() string { return p.folder }
+
+// Freeze links the parts of all tables of the databases as they are now, which copies
+// no data. Each table is as it was at one moment of the call; a caller that needs the
+// same moment for several of them keeps others from writing. The links stay until
+// [Engines.Thaw]. It works with the embedded ClickHouse only.
+func (e *Engines) Freeze(ctx context.Context, databases ...string) (tables []FrozenTable, err error) {
+	if err := e.Thaw(); err != nil {
+		return nil, err
+	}
+	if err := e.awaitMutations(ctx, databases); err != nil {
+		return nil, err
+	}
+	rows, err := e.ClickHouse().Query(ctx, sqlTablesToFreeze, clickhouse.Named("databases", databases))
+	if err != nil {
+		return nil, fmt.Errorf("engine: list the tables: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var ids []string
+	for rows.Next() {
+		var t FrozenTable
+		var id string
+		if err := rows.Scan(&t.Database, &t.Name, &id, &t.Create); err != nil {
+			return nil, fmt.Errorf("engine: list the tables: %w", err)
+		}
+		tables, ids = append(tables, t), append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("engine: list the tables: %w", err)
+	}
+	for i, t := range tables {
+		if err := e.ClickHouse().Exec(ctx, "ALTER TABLE "+t.quoted()+" FREEZE WITH NAME '"+frozenName+"'"); err != nil {
+			return nil, fmt.Errorf("engine: freeze the table %s: %w", t.Name, err)
+		}
+		if tables[i].Parts, err = frozenParts(filepath.Join(e.frozenDir(), "store", ids[i][:3], ids[i])); err != nil {
+			return nil, fmt.Errorf("engine: look at the frozen parts of %s: %w", t.Name, err)
+		}
+	}
+	return tables, nil
+}
+
+// awaitMutations waits until no mutation is unfinished: a part that waits for its
+// mutation still has the rows that a delete has removed.
+func (e *Engines) awaitMutations(ctx context.Context, databases []string) error {
+	for {
+		var count uint64
+		row := e.ClickHouse().QueryRow(ctx, sqlUnfinishedMutations, clickhouse.Named("databases", databases))
+		if err := row.Scan(&count); err != nil {
+			return fmt.Errorf("engine: look for unfinished changes of the tables: %w", err)
+		}
+		if count == 0 {
+			return nil
+		}
+		if !background.Wait(ctx, mutationPause) {
+			return fmt.Errorf("engine: %d changes of the tables do not finish: %w", count, ctx.Err())
+		}
+	}
+}
+
+// Thaw removes the links of Freeze.
+func (e *Engines) Thaw() error {
+	if err := os.RemoveAll(e.frozenDir()); err != nil {
+		return fmt.Errorf("engine: remove the links of frozen parts: %w", err)
+	}
+	return nil
+}
+
+func (e *Engines) frozenDir() string {
+	return filepath.Join(e.cfg.path(clickhouseDir), "shadow", frozenName)
+}
+
+func (t FrozenTable) quoted() string { return "`" + t.Database + "`.`" + t.Name + "`" }
+
+// frozenParts lists the parts of a table; none without the folder.
+func frozenParts(folder string) (parts []FrozenPart, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, gone(err)
+	}
+	for _, entry := range entries {
+		p := FrozenPart{Name: entry.Name(), folder: filepath.Join(folder, entry.Name())}
+		text, err := os.ReadFile(filepath.Join(p.folder, countFile))
+		if err != nil {
+			return nil, err
+		}
+		if p.Rows, err = strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	slices.SortFunc(parts, func(a, b FrozenPart) int {
+		return cmp.Or(cmp.Compare(firstBlock(a.Name), firstBlock(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	return parts, nil
+}
+
+// firstBlock is the number of the first block in a part: PARTITION_FIRST_LAST_LEVEL.
+func firstBlock(part string) uint64 {
+	fields := strings.Split(part, "_")
+	if len(fields) < 2 {
+		return 0
+	}
+	first, _ := strconv.ParseUint(fields[1], 10, 64) // 0 comes first
+	return first
+}
+
+// PutTable makes a table from what Freeze has told about it. folder has a folder for
+// each of its parts. It works with the embedded ClickHouse only.
+func (e *Engines) PutTable(ctx context.Context, t FrozenTable, folder string) error {
+	fail := func(err error) error {
+		return fmt.Errorf("engine: restore the table %s.%s: %w", t.Database, t.Name, err)
+	}
+	for _, statement := range []string{"CREATE DATABASE IF NOT EXISTS `" + t.Database + "`", t.Create} {
+		if err := e.ClickHouse().Exec(ctx, statement); err != nil {
+			return fail(err)
+		}
+	}
+	var paths []string
+	row := e.ClickHouse().QueryRow(ctx, "SELECT data_paths FROM system.tables WHERE database = ? AND name = ?", t.Database, t.Name)
+	if err := row.Scan(&paths); err != nil || len(paths) != 1 {
+		return fail(fmt.Errorf("it has %d folders: %w", len(paths), err))
+	}
+	var rows, there uint64
+	for _, part := range t.Parts {
+		if err := copyFolder(filepath.Join(paths[0], "detached", part.Name), filepath.Join(folder, part.Name)); err != nil {
+			return fail(err)
+		}
+		if err := e.ClickHouse().Exec(ctx, "ALTER TABLE "+t.quoted()+" ATTACH PART '"+part.Name+"'"); err != nil {
+			return fail(err)
+		}
+		rows += part.Rows
+	}
+	row = e.ClickHouse().QueryRow(ctx, "SELECT sum(rows) FROM system.parts WHERE active AND database = ? AND table = ?", t.Database, t.Name)
+	if err := row.Scan(&there); err != nil {
+		return fail(err)
+	}
+	if there != rows {
+		return fail(fmt.Errorf("it has %d rows, and its parts have %d", there, rows))
+	}
+	return nil
+}
+
+// copyFolder copies the files of a folder, and of those below it.
+func copyFolder(to, from string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return os.MkdirAll(filepath.Join(to, inside), 0o700)
+		}
+		return copyFile(filepath.Join(to, inside), path)
+	})
+}
+
+func copyFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
