@@ -68,7 +68,7 @@ func golden(t *testing.T, name, text string) {
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"serve"}, {"projects"}, {"projects", "create"}, {"projects", "list"}, {"projects", "show"}, {"errors"}, {"errors", "list"}, {"errors", "show"}, {"errors", "resolve"}, {"errors", "mute"}, {"errors", "delete"}, {"errors", "tail"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
-		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"log"}, {"log", "verify"}, {"log", "accept"}, {"log", "repair"}, {"dead"}, {"dead", "list"}, {"dead", "replay"}, {"dead", "drop"}, {"security"}, {"security", "reset-ip"}, {"geo"}, {"geo", "install"},
+		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"backup"}, {"restore"}, {"log"}, {"log", "verify"}, {"log", "accept"}, {"log", "repair"}, {"dead"}, {"dead", "list"}, {"dead", "replay"}, {"dead", "drop"}, {"security"}, {"security", "reset-ip"}, {"geo"}, {"geo", "install"},
 		{"signature"}, {"signature", "explain"}, {"alerts"}, {"alerts", "rules"}, {"alerts", "rules", "create"}, {"alerts", "rules", "enable"}, {"alerts", "rules", "disable"}, {"alerts", "rules", "delete"},
 		{"alerts", "channels"}, {"alerts", "channels", "create"}, {"alerts", "channels", "enable"}, {"alerts", "channels", "disable"}, {"alerts", "channels", "delete"}, {"alerts", "deliveries"}, {"alerts", "test"},
 		{"doctor"}, {"healthcheck"}, {"bench"}, {"config"}, {"config", "print"}, {"version"},

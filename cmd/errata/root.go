@@ -19,6 +19,7 @@ exactly, found again by signature.
   errata projects create  make a project for an application, with its DSN
   errata keys list        the API keys of the running service
   errata import           import old error files
+  errata backup FOLDER    copy everything that the running service keeps
 
 Every setting is a flag, an environment variable and a key of the
 configuration file, all with the same name:
@@ -48,7 +49,7 @@ func newRoot(t *terminal) *cobra.Command {
 		return usagef("%w\nRun \"%s -h\" for the flags.", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newServe(t), newErrors(t), newProjects(t), newAlerts(t), newKeys(t), newAudit(t), newSecurity(t), newGeo(t), newImport(t), newReplay(t), newLog(t), newErase(t), newDead(t), newSignature(t), newMCP(t), newDoctor(t), newHealthcheck(t), newBench(t), newBenchSink(), newConfig(t), newVersion(),
+		newServe(t), newErrors(t), newProjects(t), newAlerts(t), newKeys(t), newAudit(t), newSecurity(t), newGeo(t), newImport(t), newReplay(t), newLog(t), newBackup(t), newRestore(t), newErase(t), newDead(t), newSignature(t), newMCP(t), newDoctor(t), newHealthcheck(t), newBench(t), newBenchSink(), newConfig(t), newVersion(),
 	)
 	for _, cmd := range root.Commands() {
 		refuseStray(cmd)
