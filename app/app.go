@@ -77,7 +77,6 @@ type App struct {
 	pipeline       *ingest.Pipeline
 	quotas         *quota.Quotas
 	letters        *natsin.Letters
-	receiver       *natsin.Receiver
 	signIns        *service.Service
 	importer       *ops.Importer
 	retention      *ops.Retention

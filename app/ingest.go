@@ -40,17 +40,17 @@ func (a *App) openQuotas(context.Context) (err error) {
 
 // startNATSIn begins to take what applications publish to NATS, embedded or
 // external.
-func (a *App) startNATSIn(context.Context) (err error) {
+func (a *App) startNATSIn(context.Context) error {
 	a.letters = natsin.NewLetters(a.queues(), a.rules)
-	a.receiver, err = natsin.New(natsin.Config{
+	receiver, err := natsin.New(natsin.Config{
 		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: a.imports, Project: a.options.NATSProject, Archived: a.asked.Archived, Quotas: a.quotas,
 		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("log"),
 	})
 	if err != nil {
 		return err
 	}
-	a.receiver.Start()
-	a.cleanups.Add("events from NATS", a.receiver.Stop)
+	receiver.Start()
+	a.cleanups.Add("events from NATS", receiver.Stop)
 	return nil
 }
 

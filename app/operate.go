@@ -96,7 +96,7 @@ func (a *App) startBackups(context.Context) error {
 	keeper, err := backup.Start(backup.Config{
 		Dir: a.dir, Engines: a.engines, External: a.options.NATSURL != "" || a.options.ClickHouseDSN != "", Namespace: a.options.Namespace,
 		Databases: []string{a.engines.Database(), a.engines.Database() + projector.SnapshotSuffix},
-		Ready:     a.records.Err, Hold: a.projector.Hold, Queue: a.receiver, History: a.history,
+		Ready:     a.records.Err, Hold: a.projector.Hold, History: a.history,
 		Version: a.options.Version, Now: a.options.Now, Logger: a.logger,
 	})
 	if err == nil {

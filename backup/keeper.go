@@ -33,11 +33,6 @@ type Config struct {
 	Ready func() error
 	// Hold calls do while nothing is folded; folded is the last fact in the tables.
 	Hold func(ctx context.Context, do func(folded uint64) error) error
-	// Queue moves events from the queue to the log. It is stopped for moments.
-	Queue interface {
-		Start()
-		Stop(ctx context.Context) error
-	}
 	// History is held while the log is read.
 	History *semaphore.Weighted
 	Version string

@@ -41,16 +41,15 @@ func followers(namespace string) []string {
 	return names
 }
 
-// sources are the streams that are copied after the tables and before the log.
+// sources are the streams that are copied after the tables and before the log. An event
+// that moves from its queue to the log meanwhile is in both copies: the restored service
+// moves it again, and the fold knows its id. A letter that is refused meanwhile is in the
+// queue, or among the dead ones.
 func sources(namespace string) []string {
-	return []string{bucketStream(migrations.KeysBucket(namespace)), bucketStream(migrations.ImportsBucket(namespace))}
-}
-
-// queues are the streams of events that are not on the log yet. They are copied while
-// nobody moves events from them to the log, and the moment of the log's copy comes
-// before that ends: so each event is in the queue, or on the log, or acknowledged later.
-func queues(namespace string) []string {
-	return []string{migrations.DeadStream(namespace), migrations.IntakeStream(namespace)}
+	return []string{
+		bucketStream(migrations.KeysBucket(namespace)), bucketStream(migrations.ImportsBucket(namespace)),
+		migrations.IntakeStream(namespace), migrations.DeadStream(namespace),
+	}
 }
 
 func bucketStream(bucket string) string { return "KV_" + bucket }
@@ -127,7 +126,7 @@ func (t *taking) freeze(ctx context.Context) error {
 func (t *taking) copyStreams(ctx context.Context, names []string) error {
 	for _, name := range names {
 		for tries, n := copyPauses.Begin(), 1; ; n++ {
-			err := t.copyStream(ctx, name, func() {})
+			err := t.copyStream(ctx, name)
 			if err == nil {
 				break
 			}
@@ -139,30 +138,20 @@ func (t *taking) copyStreams(ctx context.Context, names []string) error {
 	return nil
 }
 
-func (t *taking) copyStream(ctx context.Context, name string, begun func()) error {
+func (t *taking) copyStream(ctx context.Context, name string) error {
 	out, err := t.to.file(streamPath(name))
 	if err != nil {
 		return err
 	}
-	c, err := t.Engines.NATS.CopyStream(ctx, name, out, begun)
+	c, err := t.Engines.NATS.CopyStream(ctx, name, out)
 	if err == nil {
 		t.m.Streams = append(t.m.Streams, c)
 	}
 	return err
 }
 
-// copyLog copies the queues and the log.
 func (t *taking) copyLog(ctx context.Context) error {
-	// A Stop that is broken off would leave the queue to nobody.
-	if err := t.Queue.Stop(context.WithoutCancel(ctx)); err != nil {
-		return err
-	}
-	goOn := t.Queue.Start // a second call does nothing
-	defer goOn()
-	if err := t.copyStreams(ctx, queues(t.Namespace)); err != nil {
-		return err
-	}
-	if err := t.copyStream(ctx, migrations.StreamName(t.Namespace), goOn); errors.Is(err, engine.ErrCopyIncomplete) {
+	if err := t.copyStream(ctx, migrations.StreamName(t.Namespace)); errors.Is(err, engine.ErrCopyIncomplete) {
 		return fmt.Errorf("the log lacks facts; errata log verify says which: %w", err)
 	} else if err != nil {
 		return err

@@ -49,10 +49,9 @@ const (
 	copyPiece = 512 << 10
 )
 
-// CopyStream writes a copy of a stream, which NATS makes. It calls begun when the
-// moment of the copy is fixed: what the stream takes after that is not in the copy.
-// Errors: ErrCopyIncomplete.
-func (n *NATS) CopyStream(ctx context.Context, name string, w io.Writer, begun func()) (c StreamCopy, err error) {
+// CopyStream writes a copy of a stream, which NATS makes. What the stream takes after
+// NATS has begun is not in the copy. Errors: ErrCopyIncomplete.
+func (n *NATS) CopyStream(ctx context.Context, name string, w io.Writer) (c StreamCopy, err error) {
 	stream, err := n.js.Stream(ctx, name)
 	if err != nil {
 		return c, fmt.Errorf("engine: copy the stream %s: %w", name, err)
@@ -71,7 +70,6 @@ func (n *NATS) CopyStream(ctx context.Context, name string, w io.Writer, begun f
 	if told.Error != nil {
 		return c, fmt.Errorf("engine: copy the stream %s: %w", name, told.Error)
 	}
-	begun()
 	c = StreamCopy{
 		Name: name, Created: stream.CachedInfo().Created, First: told.State.FirstSeq, Last: told.State.LastSeq,
 		Messages: told.State.Msgs, LastTime: told.State.LastTime,
