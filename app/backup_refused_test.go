@@ -62,6 +62,8 @@ func onlyForOwner(t *testing.T, folder string) {
 
 // TestBackupThatIsRefused: a backup of which anything is missing, changed or too new is
 // not restored, and the data folder stays as it was.
+//
+// long: it is a table.
 func TestBackupThatIsRefused(t *testing.T) {
 	o, folder := smallBackup(t)
 	onlyForOwner(t, folder)

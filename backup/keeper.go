@@ -51,7 +51,7 @@ type Keeper struct {
 // Start begins to listen.
 func Start(c Config) (*Keeper, error) {
 	k := &Keeper{Config: c}
-	if !c.External {
+	if c.Engines != nil {
 		if err := c.Engines.Thaw(); err != nil { // of a service that was killed
 			return nil, err
 		}

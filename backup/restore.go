@@ -93,21 +93,21 @@ func restoreFiles(dir *datadir.Dir, from string) error {
 		if errors.Is(err, fs.ErrNotExist) && path == from {
 			return nil // there was none
 		}
-		if err != nil {
+		if err != nil || entry.IsDir() {
 			return err
 		}
 		name, err := filepath.Rel(from, path)
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() {
-			return os.MkdirAll(dir.Join(name), 0o700)
-		}
 		return restoreFile(dir.Join(name), path)
 	})
 }
 
 func restoreFile(to, from string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
 	in, err := os.Open(from)
 	if err != nil {
 		return err

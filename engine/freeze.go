@@ -126,7 +126,7 @@ func (e *Engines) Thaw() error {
 }
 
 func (e *Engines) frozenDir() string {
-	return filepath.Join(e.cfg.path(clickhouseDir), "shadow", frozenName)
+	return e.cfg.path(filepath.Join(clickhouseDir, "shadow", frozenName))
 }
 
 func (t FrozenTable) quoted() string { return "`" + t.Database + "`.`" + t.Name + "`" }

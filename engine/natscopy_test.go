@@ -92,6 +92,8 @@ func stored(t *testing.T, n *engine.NATS, name string) map[uint64]string {
 
 // A copy that is made while a stream grows ends at one sequence; restored it has the
 // same messages under the same numbers, and goes on behind them.
+//
+// long: one stream, its copy and what is made of it.
 func TestCopyOfAStreamThatGrows(t *testing.T) {
 	n, c := startNATS(t, t.TempDir()), &copies{bytes: map[string][]byte{}}
 	s := createStream(t, n, jetstream.StreamConfig{Name: "LOG", Subjects: []string{"ev.>"}, DenyDelete: true, Discard: jetstream.DiscardNew, MaxBytes: 64 << 20})
