@@ -196,7 +196,7 @@ func (d *Decider) others(at *rulesAt, r *errata.Record) (off ruleSet) {
 		d.said.set(r)
 	}
 	for _, rule := range at.narrow {
-		if !rule.names(r) || !d.said.have(rule.search) {
+		if !rule.names(r) || !d.said.have(&rule.search) {
 			off[rule.index/64] |= 1 << (rule.index % 64)
 		}
 	}
@@ -222,7 +222,7 @@ func (at *rulesAt) add(rule *watched, project uint64) {
 	if rule.When.New || rule.When.Regressed || rule.When.Reached != nil {
 		at.once = append(at.once, rule)
 	}
-	if at.texts = at.texts || len(rule.search) > 0; len(rule.named) > 0 || len(rule.search) > 0 {
+	if at.texts = at.texts || len(rule.search.text) > 0; len(rule.named) > 0 || len(rule.search.text) > 0 {
 		at.narrow = append(at.narrow, rule)
 	}
 	if f := rule.When.Frequency; f != nil {

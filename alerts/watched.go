@@ -2,7 +2,6 @@ package alerts
 
 import (
 	"slices"
-	"strings"
 
 	errata "github.com/errata-log/errata"
 )
@@ -10,7 +9,7 @@ import (
 // watched is a rule in the form in which events are compared with it.
 type watched struct {
 	Rule
-	search []byte // in lower case
+	search search
 	named  map[errata.Signature]struct{}
 	levels []errata.Level
 	books  []errata.Book
@@ -28,7 +27,7 @@ type watched struct {
 
 func watch(rule Rule) watched {
 	w := watched{
-		Rule: rule, search: []byte(strings.ToLower(rule.Search)), named: map[errata.Signature]struct{}{}, fired: map[errata.Position]int64{}, room: minFired,
+		Rule: rule, search: newSearch(rule.Search), named: map[errata.Signature]struct{}{}, fired: map[errata.Position]int64{}, room: minFired,
 		firedOf: map[uint64]int64{}, periods: map[uint64]*periods{}, last: map[uint64]*lastSeen{},
 	}
 	for _, name := range rule.Levels {
@@ -53,7 +52,7 @@ func watch(rule Rule) watched {
 func (w *watched) looksAt(r *errata.Record) bool {
 	var said texts
 	said.set(r)
-	return w.isAbout(place{r.Book, r.Project}) && w.names(r) && said.have(w.search)
+	return w.isAbout(place{r.Book, r.Project}) && w.names(r) && said.have(&w.search)
 }
 
 // names says whether the record is among those that the rule names.
