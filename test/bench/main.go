@@ -65,7 +65,7 @@ type sizes struct {
 	folded, replayed []int
 }
 
-const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,occurrences,steady,delete,cleanup,cleanup-quiet,replay,import,fold-rules,ingest-rules"
+const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,occurrences,steady,delete,cleanup,cleanup-quiet,replay,import,fold-rules,ingest-rules,bounds"
 
 func main() {
 	b := &bench{out: os.Stdout}
@@ -156,7 +156,7 @@ func (b *bench) measures() map[string]measure {
 		"otlp":   {do: b.otlp},
 		"flood":  {do: b.flood, alone: true},
 		"single": {do: b.single}, "sentry": {do: b.sentry}, "ndjson": {do: b.ndjson}, "visible": {do: b.visible}, "import": {do: b.imports},
-		"sentry-cpu": {do: b.sentryCPU, alone: true}, "fold-rules": {do: b.foldRules, alone: true}, "ingest-rules": {do: b.ingestRules, alone: true},
+		"sentry-cpu": {do: b.sentryCPU, alone: true}, "bounds": {do: b.bounds, alone: true}, "fold-rules": {do: b.foldRules, alone: true}, "ingest-rules": {do: b.ingestRules, alone: true},
 		"fold": {do: b.fold, alone: true}, "list": {do: b.list, alone: true}, "occurrences": {do: b.occurrences, alone: true}, "replay": {do: b.replay, alone: true},
 		"steady": {do: b.steadyState, alone: true},
 		"delete": {do: b.deletes, prefilled: true}, "cleanup": {do: b.cleanup, prefilled: true}, "cleanup-quiet": {do: b.quietCleanup, prefilled: true},
