@@ -117,17 +117,18 @@ type Stdio struct {
 	// URL is the address of the running service, without a slash at the end, and Key
 	// the API key that the tools use.
 	URL, Key string
-	In       io.Reader
-	Out      io.Writer
-	Logger   *slog.Logger
+	// Transport reaches the service. It must follow no redirect, which would take the key
+	// elsewhere; an [http.Transport] follows none.
+	Transport http.RoundTripper
+	In        io.Reader
+	Out       io.Writer
+	Logger    *slog.Logger
 }
 
 // ServeStdio answers one agent until it closes its side or ctx ends; both are a good end.
 func ServeStdio(ctx context.Context, s Stdio) error {
 	who := caller{base: s.URL, page: s.URL, header: http.Header{"Authorization": {"Bearer " + s.Key}}}
-	transport := http.DefaultTransport.(*http.Transport).Clone() // a RoundTripper follows no redirect, which would take the key elsewhere
-	defer transport.CloseIdleConnections()
-	server := newServer(s.Version, toolset{asker: asker{transport}, who: func(context.Context) caller { return who }}, s.Logger)
+	server := newServer(s.Version, toolset{asker: asker{s.Transport}, who: func(context.Context) caller { return who }}, s.Logger)
 	err := server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(s.In), Writer: nopCloser{s.Out}, MaxLineLength: maxLine})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("speak with the agent: %w", err)

@@ -162,7 +162,7 @@ func TestToolsOverStdio(t *testing.T) {
 	toService, fromAgent := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { // ends when the agent closes its side
-		ended <- agents.ServeStdio(context.WithoutCancel(t.Context()), agents.Stdio{Version: "1", URL: s.URL, Key: s.Admin, In: toService, Out: fromService})
+		ended <- agents.ServeStdio(context.WithoutCancel(t.Context()), agents.Stdio{Version: "1", URL: s.URL, Key: s.Admin, Transport: s.HTTP.Transport, In: toService, Out: fromService})
 	}()
 	session := connect(t, &mcp.IOTransport{Reader: toAgent, Writer: fromAgent})
 	useTools(t, s, session)

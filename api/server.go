@@ -1,10 +1,13 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -49,6 +52,8 @@ type ServerConfig struct {
 	// something else has the port; both for the error.
 	Setting, Taken string
 	Handler        http.Handler
+	// TLS is nil for a server without TLS.
+	TLS *tls.Config
 	// Logger gets the complaints of net/http, nil for none.
 	Logger *slog.Logger
 }
@@ -82,7 +87,8 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
+		ErrorLog:          log.New(complaints{cfg.Logger.Handler()}, "", 0),
+		TLSConfig:         cfg.TLS,
 	}
 	return s, nil
 }
@@ -92,10 +98,28 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
 // Serve takes requests until Shutdown; then it returns nil.
 func (s *Server) Serve() error {
-	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+	serve := s.http.Serve
+	if s.http.TLSConfig != nil {
+		serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
+	}
+	if err := serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve HTTP on %s: %w", s.Addr(), err)
 	}
 	return nil
+}
+
+// complaints is where net/http writes what it has to say.
+type complaints struct{ slog.Handler }
+
+// Write logs one line. Whoever connects without a handshake, as scanners of ports do, is
+// no reason for a warning.
+func (c complaints) Write(line []byte) (int, error) {
+	level := slog.LevelWarn
+	if bytes.HasPrefix(line, []byte("http: TLS handshake error")) {
+		level = slog.LevelDebug
+	}
+	slog.NewLogLogger(c.Handler, level).Print(string(line))
+	return len(line), nil
 }
 
 // Shutdown takes no new requests and waits for those that run. When ctx ends

@@ -18,6 +18,7 @@ import (
 	"github.com/errata-log/errata/api"
 	"github.com/errata-log/errata/api/kept"
 	"github.com/errata-log/errata/audit"
+	"github.com/errata-log/errata/certs"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -55,6 +56,7 @@ type App struct {
 	// What the steps make, in their order.
 	dir     *datadir.Dir
 	engines *engine.Engines
+	certs   *certs.Certificates // nil without TLS
 	// keysBucket holds the API keys. imports holds what was put on the log, and keeps
 	// that when the log is purged.
 	keysBucket, imports jetstream.KeyValue
@@ -154,6 +156,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 func (a *App) allSteps() []step {
 	return []step{
 		{"data folder", a.openData},
+		{"certificates", a.openCertificates},
 		{"engines", a.startEngines},
 		{"streams", a.migrateLog},
 		{"keys", a.openKeys},
@@ -197,6 +200,11 @@ func (a *App) openData(context.Context) (err error) {
 	}
 	a.cleanups.Add("data folder", func(context.Context) error { return a.dir.Close() })
 	return nil
+}
+
+func (a *App) openCertificates(context.Context) (err error) {
+	a.certs, err = certs.Open(a.options.TLS, a.dir, certs.Config{Listener: "http", Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry})
+	return err
 }
 
 func (a *App) startEngines(ctx context.Context) (err error) {

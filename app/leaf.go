@@ -19,6 +19,7 @@ func (a *App) steps() []step {
 	}
 	return []step{
 		{"data folder", a.openData},
+		{"certificates", a.openCertificates},
 		{"engines", a.startEngines},
 		{"streams", a.migrateSpool},
 		{"keys", a.openLeafKeys},
@@ -63,7 +64,7 @@ func (a *App) listenLeaf(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.registerMetrics(); err != nil {
+	if err := ops.RegisterMetrics(a.options.Registry, a.log, ops.NewDisk(a.engines.DiskRoom)); err != nil {
 		return err
 	}
 	c := a.apiConfig(receivers, a.leafHealth())
@@ -81,7 +82,7 @@ func (a *App) leafHealth() *ops.Health {
 	keys := a.keyring.(*leaf.Keyring)
 	return ops.NewHealth(ops.HealthConfig{
 		Ready: []func(context.Context) error{a.log.Ready, keys.Ready}, Engines: a.engines.Checks,
-		Checks: []func(context.Context) errata.Check{a.log.Check, a.engines.CheckHub, keys.Check}, Alarms: a.alarms,
+		Checks: []func(context.Context) errata.Check{a.log.Check, a.engines.CheckHub, keys.Check, a.certs.Check}, Alarms: a.alarms,
 	})
 }
 

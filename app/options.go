@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/errata-log/errata/certs"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/ingest/otlp"
 	"github.com/errata-log/errata/ingest/quota"
@@ -36,6 +37,9 @@ type Options struct {
 	// PublicURL is the URL of the service for applications and people, "" to make
 	// it from the address that was bound.
 	PublicURL string
+
+	// TLS says with which certificate the addresses above are served, if with any.
+	TLS certs.Options
 
 	// NATSProject is the project of all events that are published to NATS.
 	NATSProject uint64
@@ -101,6 +105,7 @@ func DefaultOptions() Options {
 		Options:        engine.Options{NATSReplicas: 1},
 		Data:           "data",
 		Listen:         "127.0.0.1:8080",
+		TLS:            certs.Options{Directory: certs.DefaultDirectory},
 		AdminRateLimit: 600,
 		LogGaps:        string(logcare.Accept),
 		ModuleLogDays:  14,

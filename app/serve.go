@@ -3,11 +3,9 @@ package app
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	errata "github.com/errata-log/errata"
@@ -37,7 +35,7 @@ func (a *App) listen(context.Context) error {
 
 // listenAt binds an address. The cleanup of the first server ends all of them.
 func (a *App) listenAt(c api.ServerConfig) error {
-	c.Logger, c.Setting = a.logger, cmp.Or(c.Setting, "listen")
+	c.Logger, c.TLS, c.Setting = a.logger, a.certs.Server(), cmp.Or(c.Setting, "listen")
 	c.Taken = cmp.Or(c.Taken, "perhaps another Errata; end it, or choose another address with --listen or ERRATA_LISTEN")
 	server, err := api.NewServer(c)
 	if err != nil {
@@ -45,6 +43,8 @@ func (a *App) listenAt(c api.ServerConfig) error {
 	}
 	if a.servers = append(a.servers, server); len(a.servers) == 1 {
 		a.cleanups.Add("server", func(ctx context.Context) error { return a.servers.Finish(ctx, finishTimeout, a.logger) })
+		a.certs.Start() // an ACME server connects to this address
+		a.cleanups.Add("certificates", a.certs.Stop)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (a *App) handler() (http.Handler, error) {
 	}
 	policyReports := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "errata_csp_reports_total", Help: "Breaches of the page's Content-Security-Policy, as browsers report them."})
-	if err := a.registerMetrics(policyReports, a.engines.ClickHouseMetrics()); err != nil {
+	if err := ops.RegisterMetrics(a.options.Registry, a.log, ops.NewDisk(a.engines.DiskRoom), policyReports, a.engines.ClickHouseMetrics()); err != nil {
 		return nil, err
 	}
 	page, err := web.New()
@@ -107,7 +107,7 @@ func (a *App) health() *ops.Health {
 		Engines: a.engines.Checks,
 		Checks: []func(context.Context) errata.Check{
 			a.log.Check, a.engines.CheckTables, projection.Check, a.keys.Check, a.strays.Check,
-			a.audit.Check, a.letters.Check, a.checker.Check,
+			a.audit.Check, a.letters.Check, a.checker.Check, a.certs.Check,
 		},
 		Figures: &ops.Meter{Log: a.log, Projection: projection, Engines: a.engines, Metrics: a.options.Registry},
 		Alarms:  a.alarms,
@@ -121,31 +121,16 @@ func (a *App) announce(context.Context) error {
 		return err
 	}
 	w := &a.welcome
-	w.URL, w.Leaf = datadir.LocalURL(a.Addr().String()), a.options.IsLeaf()
-	public := a.options.PublicURL
-	if public == "" {
-		public = w.URL
-	}
+	local, named := a.certs.URLs(a.Addr())
+	w.URL, w.Leaf = named, a.options.IsLeaf()
 	var err error
-	if w.DSN, err = access.WriteDSN(a.dir, a.keys, public); err != nil {
+	if w.DSN, err = access.WriteDSN(a.dir, a.keys, cmp.Or(a.options.PublicURL, named)); err != nil {
 		return err
 	}
-	w.NotReachable = a.options.PublicURL == "" && !datadir.IsLoopback(a.Addr())
+	w.NotReachable = a.options.PublicURL == "" && local == named && !datadir.IsLoopback(a.Addr())
 	w.AdminKeyFile, w.IngestKeyFile = a.dir.Find(datadir.AdminKeyFile), a.dir.Find(datadir.IngestKeyFile)
 	if a.options.NATSListen != "" {
 		w.NATSFile = a.dir.Join(datadir.NATSFile)
 	}
-	return a.dir.Announce(w.URL)
-}
-
-// registerMetrics registers those of the log and the disk, of every Go process
-// (memory, goroutines, files), and those given.
-func (a *App) registerMetrics(more ...prometheus.Collector) error {
-	for _, c := range append(more, a.log, ops.NewDisk(a.engines.DiskRoom),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {
-		if err := a.options.Registry.Register(c); err != nil {
-			return fmt.Errorf("register metrics: %w", err)
-		}
-	}
-	return nil
+	return a.dir.Announce(local)
 }

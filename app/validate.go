@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	"github.com/errata-log/errata/alerts/post"
@@ -27,9 +26,10 @@ func (o Options) Validate() error {
 	return cmp.Or(
 		of("data", notEmpty(o.Data)),
 		of("listen", datadir.CheckListen(o.Listen, "8080")),
-		of("otlp-listen", o.checkOTLPListen()),
+		of("otlp-listen", datadir.CheckSecondListen(o.OTLPListen, o.Listen, "4318")),
 		of("otlp-span-exceptions", spans),
 		of("public-url", datadir.CheckURL(o.PublicURL, "http", "https")),
+		o.TLS.Validate(),
 		o.Options.Validate(),
 		of("nats-project", aProject(o.NATSProject)),
 		of("log-gaps", gaps),
@@ -74,15 +74,4 @@ func aProject(number uint64) error {
 		return errors.New("want the number of a project, from 1 up")
 	}
 	return nil
-}
-
-// checkOTLPListen says what is wrong with the second address, if there is one.
-func (o Options) checkOTLPListen() error {
-	if o.OTLPListen == "" {
-		return nil
-	}
-	if _, port, _ := net.SplitHostPort(o.OTLPListen); o.OTLPListen == o.Listen && port != "0" {
-		return fmt.Errorf("%q is what listen is already, which serves OTLP too; leave it empty, or choose another port", o.OTLPListen)
-	}
-	return datadir.CheckListen(o.OTLPListen, "4318")
 }

@@ -22,9 +22,6 @@ func LocalAddr(listen string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// LocalURL is the URL of a listen address for clients on this machine.
-func LocalURL(listen string) string { return "http://" + LocalAddr(listen) }
-
 // IsLoopback says whether only this machine can connect to the address.
 func IsLoopback(listens net.Addr) bool {
 	bound, err := netip.ParseAddrPort(listens.String())
@@ -38,6 +35,17 @@ func CheckListen(addr, usual string) error {
 		return fmt.Errorf("%q is not host:port, such as 127.0.0.1:%s or :%[2]s", addr, usual)
 	}
 	return nil
+}
+
+// CheckSecondListen is [CheckListen] for an address beside the first one, "" for none.
+func CheckSecondListen(addr, first, usual string) error {
+	if addr == "" {
+		return nil
+	}
+	if _, port, _ := net.SplitHostPort(addr); addr == first && port != "0" {
+		return fmt.Errorf("%q is what listen is already, which serves the same too; leave it empty, or choose another port", addr)
+	}
+	return CheckListen(addr, usual)
 }
 
 // CheckURL says what is wrong with scheme and host of a URL, which may be empty.

@@ -44,6 +44,11 @@ const (
 	LeafIDFile = "leaf.id"
 	// AnalystFile holds the password of the user for analysts of the embedded ClickHouse.
 	AnalystFile = KeysDir + "/clickhouse-analyst.password"
+	// ShownFile has the certificates that the service shows at the moment, for the
+	// commands on this machine. It is written while TLS is on.
+	ShownFile = "tls.pem"
+	// ACMEDir is the folder with the account and the certificates of ACME.
+	ACMEDir = "acme"
 	// NATSDir is the folder of the embedded NATS, with the log.
 	NATSDir = "nats"
 	// KeyCopiesFile has copies of the API keys, without their secrets.

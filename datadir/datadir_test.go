@@ -80,17 +80,17 @@ func TestHolderThatIsNoHolder(t *testing.T) {
 	}
 }
 
-func TestLocalURL(t *testing.T) {
+func TestLocalAddr(t *testing.T) {
 	for listen, want := range map[string]string{
-		"127.0.0.1:8080": "http://127.0.0.1:8080",
-		":8080":          "http://127.0.0.1:8080",
-		"0.0.0.0:80":     "http://127.0.0.1:80",
-		"[::]:80":        "http://127.0.0.1:80",
-		"[::1]:80":       "http://[::1]:80",
-		"10.0.0.7:1":     "http://10.0.0.7:1",
-		"errors.lan:1":   "http://errors.lan:1",
+		"127.0.0.1:8080": "127.0.0.1:8080",
+		":8080":          "127.0.0.1:8080",
+		"0.0.0.0:80":     "127.0.0.1:80",
+		"[::]:80":        "127.0.0.1:80",
+		"[::1]:80":       "[::1]:80",
+		"10.0.0.7:1":     "10.0.0.7:1",
+		"errors.lan:1":   "errors.lan:1",
 	} {
-		if got := LocalURL(listen); got != want {
+		if got := LocalAddr(listen); got != want {
 			t.Errorf("%s: got %s, want %s", listen, got, want)
 		}
 	}

@@ -1,6 +1,11 @@
 package ops
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
 
 // Disk is a prometheus.Collector of the room on the disk of the data folder.
 type Disk struct {
@@ -32,4 +37,15 @@ func (d *Disk) Collect(out chan<- prometheus.Metric) {
 	}
 	out <- prometheus.MustNewConstMetric(d.free, prometheus.GaugeValue, float64(free))
 	out <- prometheus.MustNewConstMetric(d.total, prometheus.GaugeValue, float64(total))
+}
+
+// RegisterMetrics registers those given, and those of every Go process: memory,
+// goroutines, files.
+func RegisterMetrics(to prometheus.Registerer, given ...prometheus.Collector) error {
+	for _, c := range append(given, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {
+		if err := to.Register(c); err != nil {
+			return fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	return nil
 }

@@ -26,9 +26,8 @@ func shownCounter(cmd *cobra.Command, t *terminal, c *config, to *target, comman
 	if command != "" {
 		return commandCounter(command), nil
 	}
-	named := flagOrEnv(cmd, t, "url") != ""
 	// The admin key must not be sent to a server that happens to be measured.
-	if !named && !sameAddress(serviceURL(cmd, t, c), to) {
+	if flagOrEnv(cmd, t, "url") == "" && !sameAddress(localURL(c), to) {
 		return nil, nil //nolint:nilnil // the report says that it is not measured
 	}
 	service, err := keyClient(cmd, t, c)

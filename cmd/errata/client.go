@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/errata-log/errata/certs"
 	"github.com/errata-log/errata/datadir"
 )
 
@@ -43,28 +45,47 @@ func addKey(cmd *cobra.Command) {
 }
 
 // newClient finds the service; see [keyClient] for one with a key.
-func newClient(cmd *cobra.Command, t *terminal, c *config) *client {
-	return &client{http: http.Client{Timeout: clientTimeout}, url: serviceURL(cmd, t, c)}
+func newClient(cmd *cobra.Command, t *terminal, c *config) (*client, error) {
+	if url := flagOrEnv(cmd, t, "url"); url != "" {
+		return clientAt(strings.TrimRight(url, "/"), c, "")
+	}
+	return localClient(localURL(c), c)
+}
+
+// localClient is for the service that runs on the data folder, which has shown its
+// certificate there.
+func localClient(url string, c *config) (*client, error) {
+	return clientAt(url, c, filepath.Join(c.service.Data, datadir.ShownFile))
+}
+
+// clientAt verifies the certificate of the service with the authorities of the system and
+// of tls-ca, or with the file shown if there is one.
+func clientAt(url string, c *config, shown string) (*client, error) {
+	transport, err := certs.Transport(c.service.TLS.CAFile)
+	if err == nil && shown != "" {
+		err = certs.LocalClient(transport, shown)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &client{http: http.Client{Timeout: clientTimeout, Transport: transport}, url: url}, nil
 }
 
 // keyClient finds the service and the admin key.
 func keyClient(cmd *cobra.Command, t *terminal, c *config) (_ *client, err error) {
-	service := newClient(cmd, t, c)
-	service.key, err = readKey(cmd, t, c)
+	service, err := newClient(cmd, t, c)
+	if err == nil {
+		service.key, err = readKey(cmd, t, c)
+	}
 	return service, err
 }
 
-func serviceURL(cmd *cobra.Command, t *terminal, c *config) string {
-	url := flagOrEnv(cmd, t, "url")
-	if url == "" {
-		if holder, err := datadir.HolderOf(c.service.Data); err == nil {
-			url = holder.URL
-		}
+// localURL is the service of the data folder, or where one with these settings would be.
+func localURL(c *config) string {
+	if holder, err := datadir.HolderOf(c.service.Data); err == nil && holder.URL != "" {
+		return holder.URL
 	}
-	if url == "" {
-		url = datadir.LocalURL(c.service.Listen)
-	}
-	return strings.TrimRight(url, "/")
+	return c.service.TLS.Scheme() + "://" + datadir.LocalAddr(c.service.Listen)
 }
 
 // addJSON declares the flag --json; see [show].
@@ -188,6 +209,9 @@ func (c *client) send(ctx context.Context, method, path string, body any) (*http
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
 	resp, err := c.http.Do(req)
+	if _, refused := errors.AsType[*tls.CertificateVerificationError](err); refused {
+		return nil, fmt.Errorf("reach the service: %w; ask for it by a name that its certificate is for, and name the authority of the certificate in tls-ca if the system does not know it", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reach the service: %w", err)
 	}

@@ -63,6 +63,7 @@ func localChecks(ctx context.Context, c *config) []finding {
 		checkDisk(c),
 		checkClock(ctx, thisBuild()),
 		checkEngine(c),
+		checkCertificate(c, time.Now()),
 		checkMail(ctx, c),
 		checkLocation(c, time.Now()),
 	}

@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/certs"
 	"github.com/errata-log/errata/datadir"
 )
 
@@ -181,6 +183,31 @@ func checkEngine(c *config) finding {
 		return f.failed(err.Error(), "run \"make build\" in the source tree, or set ERRATA_CLICKHOUSE_DSN")
 	}
 	return f.ok(found)
+}
+
+// checkCertificate reads the certificates that the service would show.
+func checkCertificate(c *config, now time.Time) finding {
+	f := finding{Check: "tls-cert"}
+	o := c.service.TLS
+	check, named := certs.Files{Prefix: "tls", Cert: o.CertFile, Key: o.KeyFile}.Local(now)
+	switch {
+	case len(o.Domains) > 0:
+		return f.skipped("the ACME server issues it; the check of the service shows it")
+	case !named:
+		return f.skipped("no tls-cert is set; the service speaks HTTP without TLS")
+	}
+	return f.as(check)
+}
+
+// as is the result of a check of the service.
+func (f finding) as(check errata.Check) finding {
+	switch {
+	case !check.OK:
+		return f.failed(check.Detail, check.Hint)
+	case check.Hint != "":
+		return f.warning(check.Detail, check.Hint)
+	}
+	return f.ok(check.Detail)
 }
 
 func (f finding) ok(detail string) finding {

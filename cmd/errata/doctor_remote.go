@@ -23,7 +23,10 @@ func remoteChecks(cmd *cobra.Command, t *terminal, c *config) []finding {
 		}
 		return []finding{f.skipped("none runs on the data folder; name one with --url")}
 	}
-	service := newClient(cmd, t, c)
+	service, err := newClient(cmd, t, c)
+	if err != nil {
+		return []finding{f.failed(err.Error(), "mend tls-ca, or leave it out")}
+	}
 	running := service.url
 	if !named {
 		running = fmt.Sprintf("process %d at %s", holder.PID, service.url)

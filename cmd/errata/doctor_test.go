@@ -13,6 +13,7 @@ import (
 	"github.com/maxmind/mmdbwriter"
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 
+	"github.com/errata-log/errata/test/certtest"
 	"github.com/errata-log/errata/test/smtptest"
 )
 
@@ -69,6 +70,10 @@ func TestDoctorOnThisMachine(t *testing.T) {
 	if err := os.Mkdir(open, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	soon := certtest.Template("errata.lan")
+	soon.NotAfter = time.Now().Add(5 * 24 * time.Hour)
+	ends, endsKey := certtest.New(t).Issue(t, soon).Write(t)
+	cert, key := certtest.New(t).Issue(t, certtest.Template("errata.example.com")).Write(t)
 	mailServer, away := smtptest.New(t, nil), smtptest.New(t, nil)
 	away.Close()
 	countries, stale := write("new.mmdb", countryDatabase(t, 0), 0o600), write("old.mmdb", countryDatabase(t, 200*24*time.Hour), 0o600)
@@ -95,6 +100,12 @@ func TestDoctorOnThisMachine(t *testing.T) {
 		{"engine", nil, []string{"--data", folder, "--libchdb", library, "--engine-binary", program}, "engine", stateOK, []string{program, library}},
 		{"engine elsewhere", []string{external}, []string{"--data", folder}, "engine", stateSkipped, nil},
 		{"password in an open file", nil, []string{"--data", folder, "--config", secret}, "configuration", stateFailed, []string{"chmod 600 " + secret}},
+		{"no certificate", []string{external}, []string{"--data", folder}, "tls-cert", stateSkipped, []string{"tls-cert"}},
+		{"certificate", []string{external}, []string{"--data", folder, "--tls-cert", cert, "--tls-key", key}, "tls-cert", stateOK, []string{"errata.example.com", "until"}},
+		{"certificate that ends soon", []string{external}, []string{"--data", folder, "--tls-cert", ends, "--tls-key", endsKey}, "tls-cert", stateWarning, []string{"errata.lan", "renews"}},
+		{"key of another certificate", []string{external}, []string{"--data", folder, "--tls-cert", cert, "--tls-key", endsKey}, "tls-cert", stateFailed, []string{"does not fit", "does not start"}},
+		{"no certificate there", []string{external}, []string{"--data", folder, "--tls-cert", folder + "/nothing.pem", "--tls-key", key}, "tls-cert", stateFailed, []string{"no such file"}},
+		{"certificate by ACME", []string{external}, []string{"--data", folder, "--tls-acme-domains", "errata.example.com"}, "tls-cert", stateSkipped, []string{"ACME"}},
 		{"no mail", []string{external}, []string{"--data", folder}, "mail", stateSkipped, []string{"mail-module"}},
 		{"mail", mailEnviron(t, mailServer, external), []string{"--data", folder}, "mail", stateOK, []string{"127.0.0.1", "answers"}},
 		{"mail server away", mailEnviron(t, away, external), []string{"--data", folder}, "mail", stateFailed, []string{"refused", "smtp-host"}},

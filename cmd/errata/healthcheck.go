@@ -21,10 +21,14 @@ func newHealthcheck(t *terminal) *cobra.Command {
 		Short: "Ask the running service whether it is ready; exit code 0 or 1",
 		Long:  "Asks GET /readyz of the running service. Exit code 0: ready, also while an\nalarm stands, which no restart mends. Exit code 1: not ready, or not reached.\nFor container health checks, where no shell and no curl is at hand.",
 		RunE: configured(t, func(cmd *cobra.Command, c *config, _ []string) error {
-			return healthcheck(cmd, newClient(cmd, t, c))
+			service, err := newClient(cmd, t, c)
+			if err != nil {
+				return err
+			}
+			return healthcheck(cmd, service)
 		}),
 	}
-	addSettings(cmd, "data", "listen")
+	addSettings(cmd, "data", "listen", "tls-ca")
 	addURL(cmd)
 	return cmd
 }

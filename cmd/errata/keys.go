@@ -59,7 +59,7 @@ func newKeys(t *terminal) *cobra.Command {
 
 // keyCommand gives a command a client with the admin key.
 func keyCommand(t *terminal, cmd *cobra.Command, do func(cmd *cobra.Command, c *client, args []string) error) *cobra.Command {
-	addSettings(cmd, "data", "listen")
+	addSettings(cmd, "data", "listen", "tls-ca")
 	addURL(cmd)
 	addKey(cmd)
 	cmd.RunE = configured(t, func(cmd *cobra.Command, c *config, args []string) error {

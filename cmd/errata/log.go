@@ -23,7 +23,7 @@ what is to become of what cannot be mended.`
 // logCommand gives a command the settings that say where the log is, and the flags
 // for a running service.
 func logCommand(t *terminal, cmd *cobra.Command, do func(cmd *cobra.Command, c *config, _ []string) error) *cobra.Command {
-	addSettings(cmd, "data", "listen", "nats-url")
+	addSettings(cmd, "data", "listen", "tls-ca", "nats-url")
 	addURL(cmd)
 	addKey(cmd)
 	cmd.RunE = configured(t, do)

@@ -26,8 +26,9 @@ func newMCP(t *terminal) *cobra.Command {
 		Short: "Let an AI agent on this machine use the running service (MCP, stdio)",
 		Long:  mcpHelp,
 	}, func(cmd *cobra.Command, c *client, _ []string) error {
+		defer c.http.CloseIdleConnections()
 		return agents.ServeStdio(cmd.Context(), agents.Stdio{
-			Version: cmp.Or(version, "dev"), URL: c.url, Key: c.key, In: cmd.InOrStdin(), Out: cmd.OutOrStdout(),
+			Version: cmp.Or(version, "dev"), URL: c.url, Key: c.key, Transport: c.http.Transport, In: cmd.InOrStdin(), Out: cmd.OutOrStdout(),
 			Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	})

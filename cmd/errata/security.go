@@ -67,5 +67,9 @@ func hostClient(c *config) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the admin key of the first start (\"errata keys -h\" says how to make it again): %w", err)
 	}
-	return &client{http: http.Client{Timeout: clientTimeout}, url: holder.URL, key: strings.TrimSpace(string(key))}, nil
+	service, err := localClient(holder.URL, c)
+	if err == nil {
+		service.key = strings.TrimSpace(string(key))
+	}
+	return service, err
 }

@@ -19,31 +19,34 @@ var sometimes = map[string]bool{
 	"errata_nats_dead_total":  true, // since the first dead letter
 	"errata_leaf_joined":      true, // on ingest nodes
 	"errata_projection_parts": true, // since the first look at the parts
+
+	"errata_tls_certificate_expires_seconds": true, // with TLS
 }
 
 // trouble makes each rule fire: series with their values, the last one of the second look
 // at the metrics. A series that a service does have must have the labels that it has there.
 var trouble = map[string]map[string][]float64{
-	"ErrataDown":           {`up{job="errata",instance="I"}`: {0}},
-	"ErrataAlarm":          {`errata_alarm{name="log-gap",job="errata",instance="I"}`: {1}},
-	"ErrataRefusesEvents":  {`errata_door_requests_total{door="native",code="log_full",job="errata",instance="I"}`: {1, 2}},
-	"ErrataProjectionLags": {`errata_projector_lag_seconds{job="errata",instance="I"}`: {61}},
-	"ErrataExchangesLag":   {`errata_exchange_lag_seconds{log="queries",job="errata",instance="I"}`: {61}},
-	"ErrataSlowInserts":    {`errata_projector_insert_seconds_bucket{le="+Inf",job="errata",instance="I"}`: {10, 1000}},
-	"ErrataSlowLog":        {`errata_log_append_seconds_bucket{le="+Inf",job="errata",instance="I"}`: {10, 1000}},
-	"ErrataLogNearlyFull":  {`errata_log_bytes{job="errata",instance="I"}`: {250 << 20}},
-	"ErrataDiskNearlyFull": {`errata_disk_free_bytes{job="errata",instance="I"}`: {1 << 20}},
-	"ErrataLimitsRefuse":   {`errata_refused_events_total{project="1",reason="key_limit",job="errata",instance="I"}`: {1, 2}},
-	"ErrataDeadLetters":    {`errata_nats_dead_total{reason="unreadable",job="errata",instance="I"}`: {1}},
-	"ErrataAlertsFail":     {`errata_alerts_deliveries_total{state="failed",job="errata",instance="I"}`: {0, 1}},
-	"ErrataAlertsWait":     {`errata_alerts_waiting{job="errata",instance="I"}`: {1}},
-	"ErrataDamage":         {`errata_log_gaps{state="open",job="errata",instance="I"}`: {1}},
-	"ErrataFactsLost":      {`errata_blocks_unreadable_total{job="errata",instance="I"}`: {0, 1}},
-	"ErrataEngineRestarts": {`errata_log_restarts_total{job="errata",instance="I"}`: {0, 1}},
-	"ErrataManyParts":      {`errata_projection_parts{table="records",job="errata",instance="I"}`: {101}},
-	"ErrataForeignFacts":   {`errata_unreadable_facts_total{stream="log",job="errata",instance="I"}`: {0, 1}},
-	"ErrataNodeCutOff":     {`errata_leaf_joined{job="errata",instance="I"}`: {0}},
-	"ErrataSignInsFail":    {`errata_signins_total{side="admin",outcome="failure",job="errata",instance="I"}`: {0, 500}},
+	"ErrataDown":            {`up{job="errata",instance="I"}`: {0}},
+	"ErrataAlarm":           {`errata_alarm{name="log-gap",job="errata",instance="I"}`: {1}},
+	"ErrataRefusesEvents":   {`errata_door_requests_total{door="native",code="log_full",job="errata",instance="I"}`: {1, 2}},
+	"ErrataProjectionLags":  {`errata_projector_lag_seconds{job="errata",instance="I"}`: {61}},
+	"ErrataExchangesLag":    {`errata_exchange_lag_seconds{log="queries",job="errata",instance="I"}`: {61}},
+	"ErrataSlowInserts":     {`errata_projector_insert_seconds_bucket{le="+Inf",job="errata",instance="I"}`: {10, 1000}},
+	"ErrataSlowLog":         {`errata_log_append_seconds_bucket{le="+Inf",job="errata",instance="I"}`: {10, 1000}},
+	"ErrataLogNearlyFull":   {`errata_log_bytes{job="errata",instance="I"}`: {250 << 20}},
+	"ErrataDiskNearlyFull":  {`errata_disk_free_bytes{job="errata",instance="I"}`: {1 << 20}},
+	"ErrataLimitsRefuse":    {`errata_refused_events_total{project="1",reason="key_limit",job="errata",instance="I"}`: {1, 2}},
+	"ErrataDeadLetters":     {`errata_nats_dead_total{reason="unreadable",job="errata",instance="I"}`: {1}},
+	"ErrataAlertsFail":      {`errata_alerts_deliveries_total{state="failed",job="errata",instance="I"}`: {0, 1}},
+	"ErrataAlertsWait":      {`errata_alerts_waiting{job="errata",instance="I"}`: {1}},
+	"ErrataDamage":          {`errata_log_gaps{state="open",job="errata",instance="I"}`: {1}},
+	"ErrataFactsLost":       {`errata_blocks_unreadable_total{job="errata",instance="I"}`: {0, 1}},
+	"ErrataEngineRestarts":  {`errata_log_restarts_total{job="errata",instance="I"}`: {0, 1}},
+	"ErrataManyParts":       {`errata_projection_parts{table="records",job="errata",instance="I"}`: {101}},
+	"ErrataForeignFacts":    {`errata_unreadable_facts_total{stream="log",job="errata",instance="I"}`: {0, 1}},
+	"ErrataNodeCutOff":      {`errata_leaf_joined{job="errata",instance="I"}`: {0}},
+	"ErrataCertificateEnds": {`errata_tls_certificate_expires_seconds{listener="http",name="errata.example.com",job="errata",instance="I"}`: {86400}},
+	"ErrataSignInsFail":     {`errata_signins_total{side="admin",outcome="failure",job="errata",instance="I"}`: {0, 500}},
 }
 
 // alertRules checks that no rule fires for a service without trouble, and each for its own.
