@@ -131,6 +131,7 @@ check: fmt-check vet lint ## Everything that can be said without running the eng
 	$(GO) test ./internal/archtest ./deploy
 	$(GO) mod tidy -diff
 	cd test/dashboards/promql && $(GO) mod tidy -diff
+	cd test/acme/pebble && $(GO) mod tidy -diff
 
 bench: build engine ## Print the speed of the whole way, with the ceilings of the same run
 	$(GO) run ./test/bench $(ARGS)

@@ -29,6 +29,9 @@ var issuePauses = background.Pauses{First: 3 * time.Minute, Most: time.Hour}
 // takeEvery is how soon a certificate that was renewed is shown.
 const takeEvery = time.Minute
 
+// proofHint says what to do when no certificate is issued.
+const proofHint = "see that this machine reaches tls-acme-directory, that DNS leads each of tls-acme-domains here, that port 443 from outside reaches this service, and that nothing before it ends TLS"
+
 // OpenACME lets an ACME server issue the certificates of the domains, and renews them in
 // time, from Start on. It proves that the domains lead here by tls-alpn-01, at the
 // listener that uses [Certificates.Server]. Account and certificates are kept in the
@@ -47,8 +50,8 @@ func OpenACME(o Options, folder string, cfg Config) (*Certificates, error) {
 			return nil, fmt.Errorf("tls-acme-domains: %q: %w", domain, err)
 		}
 	}
-	c := &Certificates{cfg: cfg.withDefaults(), host: domains[0]}
 	said := &problems{next: transport((*Certificates)(nil).Client(pool))}
+	c := &Certificates{cfg: cfg.withDefaults(), host: domains[0], end: said.end}
 	manager := &autocert.Manager{
 		Prompt: autocert.AcceptTOS, Cache: autocert.DirCache(folder), HostPolicy: autocert.HostWhitelist(domains...),
 		Email: o.Email, Client: &acme.Client{DirectoryURL: o.Directory, HTTPClient: &http.Client{Transport: said}, UserAgent: "errata"},
@@ -58,7 +61,9 @@ func OpenACME(o Options, folder string, cfg Config) (*Certificates, error) {
 		c.tellEnd()
 		return c.take(ctx, manager, domains, said)
 	}, Failed: func(err error, _ int) {
-		c.refuse(fmt.Errorf("%w; see that DNS leads each of tls-acme-domains to this machine, that port 443 from outside reaches this service, and that nothing before it ends TLS", err))
+		if c.refuse(fmt.Errorf("%w; %s", err, proofHint)) {
+			c.cfg.Logger.Warn("no certificate could be issued; it is tried again", "error", err, "do", proofHint)
+		}
 	}}
 	return c, nil
 }
@@ -66,7 +71,6 @@ func OpenACME(o Options, folder string, cfg Config) (*Certificates, error) {
 // take shows what the manager has for the domains. It waits for certificates that are
 // missing to be issued.
 func (c *Certificates) take(ctx context.Context, manager *autocert.Manager, domains []string, said *problems) error {
-	defer context.AfterFunc(ctx, said.end)()
 	var certs []tls.Certificate
 	var failed []error
 	for _, domain := range domains {
@@ -87,8 +91,8 @@ func (c *Certificates) take(ctx context.Context, manager *autocert.Manager, doma
 	return errors.Join(failed...)
 }
 
-// get is the manager's certificate for the domain. The manager takes no context: when ctx
-// ends, so does the next request to the ACME server, and with it the goroutine.
+// get is the manager's certificate for the domain. The manager takes no context: after
+// [Certificates.Stop] the next request to the ACME server fails, and with it the goroutine.
 func get(ctx context.Context, manager *autocert.Manager, domain string) (*tls.Certificate, error) {
 	type answer struct {
 		cert *tls.Certificate
@@ -133,12 +137,16 @@ func modernClient(domain string) *tls.ClientHelloInfo {
 // problems reads what an ACME server says is wrong, because the manager only tells that no
 // proof has worked.
 type problems struct {
-	next  http.RoundTripper
+	next  *http.Transport
 	last  atomic.Pointer[string]
 	ended atomic.Bool
 }
 
-func (p *problems) end() { p.ended.Store(true) }
+// end lets all further requests fail, and closes the connections.
+func (p *problems) end() {
+	p.ended.Store(true)
+	p.next.CloseIdleConnections()
+}
 
 var errEnded = errors.New("the service stops")
 
@@ -162,18 +170,29 @@ func (p *problems) RoundTrip(req *http.Request) (*http.Response, error) {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(text), resp.Body), resp.Body}
-	var said struct {
-		Detail     string
-		Challenges []struct{ Error struct{ Detail string } }
-	}
-	_ = json.Unmarshal(text, &said) // of other JSON nothing is known
-	for _, challenge := range said.Challenges {
-		said.Detail = cmp.Or(said.Detail, challenge.Error.Detail)
-	}
-	if said.Detail != "" {
-		p.last.Store(&said.Detail)
-	}
+	p.read(text)
 	return resp, nil
+}
+
+// badNonce is the type of a problem that a second request solves.
+const badNonce = "urn:ietf:params:acme:error:badNonce"
+
+// read remembers the problem in an answer. Why a proof has failed says more than what comes
+// of it later.
+func (p *problems) read(answer []byte) {
+	var said struct {
+		Type, Detail string
+		Challenges   []struct{ Error struct{ Detail string } }
+	}
+	_ = json.Unmarshal(answer, &said) // of other JSON nothing is known
+	for _, challenge := range said.Challenges {
+		if detail := challenge.Error.Detail; detail != "" {
+			p.last.Store(&detail)
+		}
+	}
+	if said.Detail != "" && said.Type != badNonce {
+		p.last.CompareAndSwap(nil, &said.Detail)
+	}
 }
 
 // explain adds to an error what the ACME server has said.

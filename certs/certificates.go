@@ -98,6 +98,8 @@ type Certificates struct {
 	work background.Runner
 	// proof answers an ACME server that asks for a proof, nil without ACME.
 	proof *tls.Config
+	// end ends the requests to an ACME server, nil without ACME.
+	end func()
 
 	shown   atomic.Pointer[shown] // nil until there is a certificate
 	refused atomic.Pointer[error] // why the newest one is not shown, nil when it is
@@ -224,16 +226,17 @@ func (c *Certificates) Stop(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}
+	if c.end != nil {
+		c.end()
+	}
 	return c.work.Stop(ctx)
 }
 
-// refuse remembers why the newest certificate is not shown, and tells it once.
-func (c *Certificates) refuse(err error) {
+// refuse remembers why there is no newer certificate. isNew says that the log was not told
+// yet.
+func (c *Certificates) refuse(err error) (isNew bool) {
 	before := c.refused.Swap(&err)
-	if before != nil && (*before).Error() == err.Error() {
-		return
-	}
-	c.cfg.Logger.Warn("no new certificate can be used; the one before stays in use", "error", err)
+	return before == nil || (*before).Error() != err.Error()
 }
 
 // accept ends that.

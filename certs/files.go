@@ -21,20 +21,18 @@ func OpenFiles(files Files, cfg Config) (*Certificates, error) {
 	c.ask.Do = func(context.Context) error {
 		c.tellEnd()
 		next, err := files.read()
+		if err == nil && next.equal(last) && c.refused.Load() == nil {
+			return nil
+		}
+		if err == nil {
+			err = c.use(files, next)
+		}
 		switch {
-		case err != nil:
-			c.refuse(err)
-			return nil
-		case next.equal(last):
-			if c.refused.Load() == nil {
-				return nil
-			}
+		case err == nil:
+			last = next
+		case c.refuse(err):
+			c.cfg.Logger.Warn("a new certificate cannot be used; the one before stays in use", "error", err)
 		}
-		if err := c.use(files, next); err != nil {
-			c.refuse(err)
-			return nil
-		}
-		last = next
 		return nil
 	}
 	return c, nil
