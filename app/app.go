@@ -210,7 +210,7 @@ func (a *App) openCertificates(context.Context) (err error) {
 func (a *App) startEngines(ctx context.Context) (err error) {
 	if a.engines, err = engine.Start(ctx, engine.Config{
 		Options: a.options.Options, Dir: a.dir, Publish: migrations.IntakeSubjects(a.options.Namespace),
-		ClickHouseLater: true, Logger: a.logger, Registerer: a.options.Registry,
+		ClickHouseLater: true, CAFile: a.options.TLS.CAFile, Logger: a.logger, Registerer: a.options.Registry,
 	}); err != nil {
 		return err
 	}

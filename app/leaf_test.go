@@ -7,8 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/datadir"
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/test/certtest"
 )
 
 // An ingest node that has never reached its hub tells senders to retry: it does not
@@ -42,20 +46,70 @@ func TestLeafOptions(t *testing.T) {
 	const hub = "nats://errata_leaf:hunter2@h:7422"
 	for want, change := range map[string]func(*app.Options){
 		"nats-leaf: want":                func(o *app.Options) { o.NATSLeaf = "h:1" },
-		"nats-leaf: want nats://errata_": func(o *app.Options) { o.NATSLeaf = "http://u:hunter2@h:1" },
+		"nats-leaf: want nats:// or tls": func(o *app.Options) { o.NATSLeaf = "http://u:hunter2@h:1" },
 		"nats-url names another":         func(o *app.Options) { o.NATSLeaf, o.NATSURL = hub, "nats://h:1" },
 		"clickhouse-listen":              func(o *app.Options) { o.NATSLeaf, o.ClickHouseListen = hub, "127.0.0.1:9000" },
 		"clickhouse-dsn":                 func(o *app.Options) { o.NATSLeaf, o.ClickHouseDSN = hub, "clickhouse://h:1/d" },
 		"nats-listen: nats-leaf":         func(o *app.Options) { o.NATSLeaf, o.NATSListen = hub, ":1" },
 		"nats-leaf-listen: nats-leaf":    func(o *app.Options) { o.NATSLeaf, o.NATSLeafListen = hub, ":1" },
 		"nats-leaf-listen: it opens":     func(o *app.Options) { o.NATSURL, o.NATSLeafListen = "nats://h:1", ":1" },
-		"nats-leaf-listen: \"1\"":        func(o *app.Options) { o.NATSLeafListen = "1" },
+		"nats-tls-cert: nobody":          func(o *app.Options) { o.NATSTLSCert, o.NATSTLSKey = "c", "k" },
+		"nats-tls-key: nats-tls-cert":    func(o *app.Options) { o.NATSListen, o.NATSTLSCert = ":1", "c" },
+		"nats-tls-client-ca: clients":    func(o *app.Options) { o.NATSListen, o.NATSTLSClientCA = ":1", "c" },
+		"nats-tls-cert: nats-leaf":       func(o *app.Options) { o.NATSLeaf, o.NATSTLSCert, o.NATSTLSKey = hub, "c", "k" },
+		"nats-tls-client-ca: nats-leaf": func(o *app.Options) {
+			o.NATSLeaf, o.NATSTLSCert, o.NATSTLSKey, o.NATSTLSClientCA = "tls://errata_leaf:hunter2@h:7422", "c", "k", "a"
+		},
+		"nats-leaf-listen: \"1\"": func(o *app.Options) { o.NATSLeafListen = "1" },
 	} {
 		o := app.DefaultOptions()
 		change(&o)
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v, want an error with %q and no password", err, want)
 		}
+	}
+}
+
+// TestNATSOverTLS: the files for applications and ingest nodes say that the hub speaks TLS,
+// and both send with a certificate of their own.
+func TestNATSOverTLS(t *testing.T) {
+	authority, clients := certtest.New(t), certtest.New(t)
+	cert, certKey := authority.Issue(t, certtest.Template("localhost")).Write(t)
+	mine, mineKey := clients.Issue(t, certtest.Template()).Write(t)
+	o := testOptions(t)
+	o.NATSListen, o.NATSLeafListen = "127.0.0.1:0", "127.0.0.1:0"
+	o.NATSTLSCert, o.NATSTLSKey, o.NATSTLSClientCA = cert, certKey, clients.File(t)
+	hub := build(t, o)
+	run(t, hub)
+	keys := keyFiles(t, o.Data)
+	forNode, forApps := key(t, filepath.Join(o.Data, datadir.LeafFile)), key(t, hub.Welcome().NATSFile)
+	for _, at := range []string{forNode, forApps} {
+		if !strings.HasPrefix(at, "tls://errata_") || !strings.Contains(at, "@localhost:") {
+			t.Errorf("the hub is at %s", at)
+		}
+	}
+	o = testOptions(t)
+	o.NATSLeaf, o.TLS.CAFile, o.NATSTLSCert, o.NATSTLSKey = forNode, authority.File(t), mine, mineKey
+	node := build(t, o)
+	run(t, node)
+	await(t, "an event at the node", func() int {
+		status, _ := request(t, http.MethodPost, node.Welcome().URL+"/api/v1/events", keys[datadir.IngestKeyFile], `{"message":"order failed"}`)
+		return status
+	}, func(status int) bool { return status == http.StatusAccepted })
+	conn, err := nats.Connect(forApps, nats.CustomInboxPrefix(engine.ClientInbox), nats.RootCAs(authority.File(t)), nats.ClientCert(mine, mineKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Request("errors.v1.system", []byte(`{"message":"order failed"}`), visibleTimeout); err != nil {
+		t.Fatal(err)
+	}
+	awaitRecords(t, hub, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 2 })
+	for _, a := range []*app.App{hub, node} {
+		awaitMetric(t, a, `errata_tls_certificate_refused{listener="nats"} 0`)
+	}
+	if said := opsStatus(t, hub); !strings.Contains(said, `"name":"certificate nats","ok":true,"detail":"for localhost, until`) {
+		t.Errorf("the status is %s", said)
 	}
 }
 

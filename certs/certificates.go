@@ -66,6 +66,16 @@ func Open(o Options, dir *datadir.Dir, cfg Config) (c *Certificates, err error) 
 	return c, c.register()
 }
 
+// OpenNATS opens the certificate of the embedded NATS, or the one that it shows to its hub.
+func OpenNATS(files Files, cfg Config) (*Certificates, error) {
+	cfg.Listener = "nats"
+	c, err := OpenFiles(files, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.register()
+}
+
 // register registers the metrics.
 func (c *Certificates) register() error {
 	if c == nil || c.cfg.Registerer == nil {

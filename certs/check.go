@@ -63,33 +63,34 @@ func (f Files) Local(now time.Time) (check errata.Check, on bool) {
 	return c.check(), true
 }
 
-var (
-	expiresMetric = prometheus.NewDesc("errata_tls_certificate_expires_seconds",
-		"Seconds until a certificate that is shown expires, negative afterwards.", []string{"listener", "name"}, nil)
-	refusedMetric = prometheus.NewDesc("errata_tls_certificate_refused",
-		"1 while there is a newer certificate that cannot be used, or none could be issued.", []string{"listener"}, nil)
-)
+// The listener is a constant label, because two collectors must not describe the same.
+func (c *Certificates) expires() *prometheus.Desc {
+	return prometheus.NewDesc("errata_tls_certificate_expires_seconds",
+		"Seconds until a certificate that is shown expires, negative afterwards.", []string{"name"}, prometheus.Labels{"listener": c.cfg.Listener})
+}
+
+func (c *Certificates) refusals() *prometheus.Desc {
+	return prometheus.NewDesc("errata_tls_certificate_refused",
+		"1 while there is a newer certificate that cannot be used, or none could be issued.", nil, prometheus.Labels{"listener": c.cfg.Listener})
+}
 
 // Describe is part of [prometheus.Collector].
 func (c *Certificates) Describe(to chan<- *prometheus.Desc) {
-	to <- expiresMetric
-	to <- refusedMetric
+	to <- c.expires()
+	to <- c.refusals()
 }
 
 // Collect is part of [prometheus.Collector].
 func (c *Certificates) Collect(to chan<- prometheus.Metric) {
-	if c == nil {
-		return
-	}
 	refused := 0.0
 	if c.refused.Load() != nil {
 		refused = 1
 	}
-	to <- prometheus.MustNewConstMetric(refusedMetric, prometheus.GaugeValue, refused, c.cfg.Listener)
+	to <- prometheus.MustNewConstMetric(c.refusals(), prometheus.GaugeValue, refused)
 	if now := c.shown.Load(); now != nil {
 		for _, cert := range now.certs {
-			to <- prometheus.MustNewConstMetric(expiresMetric, prometheus.GaugeValue,
-				cert.Leaf.NotAfter.Sub(c.cfg.Now()).Seconds(), c.cfg.Listener, namesOf(cert.Leaf))
+			to <- prometheus.MustNewConstMetric(c.expires(), prometheus.GaugeValue,
+				cert.Leaf.NotAfter.Sub(c.cfg.Now()).Seconds(), namesOf(cert.Leaf))
 		}
 	}
 }

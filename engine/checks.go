@@ -26,6 +26,9 @@ const (
 // answer gives a check that is not OK.
 func (e *Engines) Checks(ctx context.Context) []errata.Check {
 	checks := []errata.Check{e.checkNATS(), e.checkLogStorage(ctx), e.checkLogSync()}
+	if e.certs != nil {
+		checks = append(checks, e.certs.Check(ctx))
+	}
 	if e.clickhouse == nil { // an ingest node
 		return checks
 	}

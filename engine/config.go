@@ -53,6 +53,10 @@ type Config struct {
 	// ClickHouseMemory bounds the embedded ClickHouse in bytes, 0 means 2 GiB.
 	ClickHouseMemory int64
 
+	// CAFile has certificate authorities, in PEM, that an ingest node trusts for its hub
+	// beside those of the system, "" for none.
+	CAFile string
+
 	// ConnectTimeout is how long an external engine may take to appear, so
 	// that services that are started together find each other. 0 means 15 s.
 	ConnectTimeout time.Duration

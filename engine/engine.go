@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/errata-log/errata/certs"
 	"github.com/errata-log/errata/datadir"
 )
 
@@ -28,6 +29,7 @@ type Engines struct {
 	NATS *NATS
 
 	cfg        Config
+	certs      *certs.Certificates // of NATS, nil without TLS
 	clickhouse *ClickHouse
 	analysts   *analysts // nil without an address for them
 
@@ -82,6 +84,9 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 		Logger:         e.cfg.Logger,
 	}
 	if err := cfg.readLogins(e.cfg.Dir); err != nil {
+		return err
+	}
+	if err := e.openCertificates(&cfg); err != nil {
 		return err
 	}
 	e.NATS, err = StartNATS(ctx, cfg)
@@ -183,6 +188,7 @@ func (e *Engines) Stop(ctx context.Context) error {
 		if e.NATS != nil {
 			errs = append(errs, e.NATS.Stop(ctx))
 		}
+		errs = append(errs, e.certs.Stop(ctx))
 		e.stopErr = errors.Join(errs...)
 	})
 	return e.stopErr

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -54,7 +55,9 @@ type NATSConfig struct {
 	MaxStore int64
 	// LazySync: see [Options.LazySync].
 	LazySync bool
-	Clients  NATSClients
+	// TLS is the configuration of Clients and Leaves, nil without TLS.
+	TLS     *tls.Config
+	Clients NATSClients
 	// Hub connects the server to another one as one of its Leaves.
 	Leaves NATSLeaves
 	Hub    NATSHub

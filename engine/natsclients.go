@@ -53,6 +53,7 @@ func (c NATSConfig) listen(o *server.Options) (err error) {
 		if c.Clients.Password == "" || len(c.Clients.Publish) == 0 {
 			return errors.New("engine: NATS clients need a password and subjects to publish to")
 		}
+		o.TLSConfig = c.TLS
 		if o.Host, o.Port, err = listenAt("clients", c.Clients.Addr); err != nil {
 			return err
 		}

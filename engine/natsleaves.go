@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -49,8 +50,10 @@ type NATSLeaves struct {
 // is for a service that keeps its own records.
 type NATSHub struct {
 	// URL is nats://errata_leaf:password@host:port, with the address of the hub's
-	// [NATSLeaves].
+	// [NATSLeaves], or tls://… where the hub has TLS.
 	URL string
+	// TLS is for a URL of tls.
+	TLS *tls.Config
 	// ID tells nodes apart: 1 to 32 lower-case letters and digits. The hub asks for
 	// the node's streams under it.
 	ID string
@@ -70,6 +73,7 @@ func (c NATSConfig) leaves(o *server.Options) (err error) {
 	// Nodes use the address that their administrator gave them, which may be that of a
 	// proxy, and learn no other.
 	o.LeafNode.NoAdvertise = true
+	o.LeafNode.TLSConfig = c.TLS
 	o.LeafNode.Host, o.LeafNode.Port, err = listenAt("leaves", c.Leaves.Addr)
 	return err
 }
@@ -90,7 +94,11 @@ func (c NATSConfig) join(o *server.Options) error {
 	// A domain of its own keeps the node's streams apart from the hub's.
 	o.JetStreamDomain = c.Hub.ID
 	o.LeafNode.ReconnectInterval = leafRetry
-	o.LeafNode.Remotes = []*server.RemoteLeafOpts{{URLs: []*url.URL{u}}}
+	remote := &server.RemoteLeafOpts{URLs: []*url.URL{u}}
+	if u.Scheme == "tls" {
+		remote.TLS, remote.TLSConfig = true, c.Hub.TLS
+	}
+	o.LeafNode.Remotes = []*server.RemoteLeafOpts{remote}
 	return nil
 }
 

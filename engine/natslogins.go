@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -43,7 +44,7 @@ func (e *Engines) WriteLogins() error {
 		if addr == nil {
 			return errors.New("engine: the embedded NATS does not listen for applications")
 		}
-		if err := writeLogin(e.cfg.path(datadir.NATSFile), ClientUser, e.NATS.cfg.Clients.Password, addr.String()); err != nil {
+		if err := writeLogin(e.cfg.path(datadir.NATSFile), ClientUser, e.NATS.cfg.Clients.Password, e.reached(addr.String())); err != nil {
 			return err
 		}
 	}
@@ -52,13 +53,24 @@ func (e *Engines) WriteLogins() error {
 		if addr == "" {
 			return errors.New("engine: the embedded NATS does not listen for ingest nodes")
 		}
-		return writeLogin(e.cfg.path(datadir.LeafFile), LeafUser, e.NATS.cfg.Leaves.Password, addr)
+		return writeLogin(e.cfg.path(datadir.LeafFile), LeafUser, e.NATS.cfg.Leaves.Password, e.reached(addr))
 	}
 	return nil
 }
 
-func writeLogin(path, user, password, addr string) error {
-	u := url.URL{Scheme: "nats", User: url.UserPassword(user, password), Host: datadir.LocalAddr(addr)}
+// reached is where others reach an address of the embedded NATS: by a host of its
+// certificate, if it has one.
+func (e *Engines) reached(addr string) url.URL {
+	host := e.certs.Host()
+	if host == "" {
+		return url.URL{Scheme: "nats", Host: datadir.LocalAddr(addr)}
+	}
+	_, port, _ := net.SplitHostPort(addr)
+	return url.URL{Scheme: "tls", Host: net.JoinHostPort(host, port)}
+}
+
+func writeLogin(path, user, password string, u url.URL) error {
+	u.User = url.UserPassword(user, password)
 	return datadir.WriteFile(path, u.String()+"\n")
 }
 

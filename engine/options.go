@@ -32,6 +32,11 @@ type Options struct {
 	// embedded NATS, "" for none. NATSLeaf makes this service one of them: it is
 	// the URL of the hub, with user and password. An ingest node has no records.
 	NATSLeafListen, NATSLeaf string
+	// NATSTLSCert and NATSTLSKey are the files of a certificate, in PEM, with which
+	// NATSListen and NATSLeafListen speak TLS, "" for none. NATSTLSClientCA has the
+	// authorities of the certificates that clients must show, "" when they need none. An
+	// ingest node shows its certificate to the hub.
+	NATSTLSCert, NATSTLSKey, NATSTLSClientCA string
 	// ClickHouseDSN is an external ClickHouse server
 	// ("clickhouse://user:password@host:9000/database"), "" for the embedded one.
 	ClickHouseDSN string
@@ -78,6 +83,9 @@ func (o Options) Validate() error {
 	if o.LogMaxBytes != 0 && o.LogMaxBytes < MinLogMaxBytes {
 		return fmt.Errorf("log-max-bytes: %d is too small, want at least %d", o.LogMaxBytes, MinLogMaxBytes)
 	}
+	if err := o.NATSFiles().Validate(); err != nil {
+		return err
+	}
 	hub, err := url.Parse(o.NATSLeaf)
 	for _, c := range []struct {
 		wrong bool
@@ -89,10 +97,13 @@ func (o Options) Validate() error {
 		{o.NATSListen != "" && o.IsLeaf(), "nats-listen: nats-leaf makes this an ingest node, which takes events over HTTP only"},
 		{o.NATSLeafListen != "" && o.NATSURL != "", "nats-leaf-listen: it opens the embedded NATS, and nats-url names another one; let ingest nodes connect to a service with the embedded one"},
 		{o.NATSLeafListen != "" && o.IsLeaf(), "nats-leaf-listen: nats-leaf makes this an ingest node, which takes events over HTTP only"},
+		{o.NATSTLSCert != "" && o.NATSListen == "" && o.NATSLeafListen == "" && !o.IsLeaf(), "nats-tls-cert: nobody connects to the embedded NATS; set nats-listen or nats-leaf-listen too, or leave it empty"},
+		{o.NATSTLSCert != "" && o.IsLeaf() && err == nil && hub.Scheme == "nats", "nats-tls-cert: nats-leaf is reached without TLS, where no certificate is shown; write its URL with tls:// as the hub does"},
+		{o.NATSTLSClientCA != "" && o.IsLeaf(), "nats-tls-client-ca: nats-leaf makes this an ingest node, to which nobody connects over NATS"},
 		{o.ClickHouseListen != "" && o.ClickHouseDSN != "", "clickhouse-listen: it opens the embedded ClickHouse, and clickhouse-dsn names another one; let analysts connect there"},
 		{o.ClickHouseListen != "" && o.IsLeaf(), "clickhouse-listen: nats-leaf makes this an ingest node, which has no records"},
 		// The URL is not shown: it may hold a password.
-		{o.IsLeaf() && (err != nil || hub.Scheme != "nats" || hub.Host == ""), "nats-leaf: want nats://" + LeafUser + ":password@host:port, as it stands in " + datadir.LeafFile + " of the hub"},
+		{o.IsLeaf() && (err != nil || hub.Scheme != "nats" && hub.Scheme != "tls" || hub.Host == ""), "nats-leaf: want nats:// or tls://" + LeafUser + ":password@host:port, as it stands in " + datadir.LeafFile + " of the hub"},
 		{o.IsLeaf() && o.NATSURL != "", "nats-leaf: an ingest node keeps events in the embedded NATS, and nats-url names another one"},
 		{o.IsLeaf() && o.ClickHouseDSN != "", "nats-leaf: an ingest node has no records, and clickhouse-dsn says where to keep them"},
 	} {

@@ -64,6 +64,7 @@ func localChecks(ctx context.Context, c *config) []finding {
 		checkClock(ctx, thisBuild()),
 		checkEngine(c),
 		checkCertificate(c, time.Now()),
+		checkNATSCertificate(c, time.Now()),
 		checkMail(ctx, c),
 		checkLocation(c, time.Now()),
 	}

@@ -199,6 +199,16 @@ func checkCertificate(c *config, now time.Time) finding {
 	return f.as(check)
 }
 
+// checkNATSCertificate reads the certificates of the embedded NATS.
+func checkNATSCertificate(c *config, now time.Time) finding {
+	f := finding{Check: "nats-tls-cert"}
+	check, named := c.service.NATSFiles().Local(now)
+	if !named {
+		return f.skipped("none is set; the embedded NATS speaks no TLS")
+	}
+	return f.as(check)
+}
+
 // as is the result of a check of the service.
 func (f finding) as(check errata.Check) finding {
 	switch {
