@@ -51,7 +51,7 @@ func TestProblemsAreExplained(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, c.says)
 		}
 		said.end()
-		if _, err := (&http.Client{Transport: said}).Get(server.URL); err == nil || !strings.Contains(err.Error(), "the service stops") { //nolint:bodyclose // there is no answer
+		if _, err := (&http.Client{Transport: said}).Get(server.URL); err == nil || !strings.Contains(err.Error(), "the service stops") {
 			t.Errorf("%s: a request after the end: %v", name, err)
 		}
 	}

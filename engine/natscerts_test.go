@@ -128,7 +128,7 @@ func TestApplicationsOverTLS(t *testing.T) {
 	if _, err := nats.Connect(s.ClientsAddr().String(), nats.UserInfo(engine.ClientUser, appPassword)); err == nil {
 		t.Error("an application that does not know the authority has connected")
 	}
-	old := &tls.Config{RootCAs: s.authority.Pool(), MaxVersion: tls.VersionTLS11} //nolint:gosec // it must be refused
+	old := &tls.Config{RootCAs: s.authority.Pool(), MaxVersion: tls.VersionTLS11}
 	if _, err := s.dial(t, nats.Secure(old)); err == nil {
 		t.Error("an application with TLS 1.1 has connected")
 	}

@@ -83,6 +83,27 @@ func TestPrecedence(t *testing.T) {
 		"key-events-per-minute":     {"1", "2", "3"},
 		"project-events-per-minute": {"1", "2", "3"},
 		"new-records-per-hour":      {"1", "2", "3"},
+
+		"tls-cert":           {"/f/cert", "/e/cert", "/g/cert"},
+		"tls-key":            {"/f/key", "/e/key", "/g/key"},
+		"tls-ca":             {"/f/ca", "/e/ca", "/g/ca"},
+		"tls-acme-domains":   {"f.example.com", "e.example.com", "g.example.com,h.example.com"},
+		"tls-acme-email":     {"f@example.com", "e@example.com", "g@example.com"},
+		"tls-acme-directory": {"https://f/dir", "https://e/dir", "https://g/dir"},
+		"nats-tls-cert":      {"/f/cert", "/e/cert", "/g/cert"},
+		"nats-tls-key":       {"/f/key", "/e/key", "/g/key"},
+		"nats-tls-client-ca": {"/f/ca", "/e/ca", "/g/ca"},
+	}
+	// What some settings need beside them.
+	beside := map[string]map[string]string{
+		"mail-module":        {"smtp-host": "h", "smtp-from": "a@example.com"},
+		"nats-replicas":      {"nats-url": "nats://a"},
+		"tls-cert":           {"tls-key": "k"},
+		"tls-key":            {"tls-cert": "c"},
+		"tls-acme-email":     {"tls-acme-domains": "errata.example.com"},
+		"nats-tls-cert":      {"nats-tls-key": "k", "nats-listen": ":1"},
+		"nats-tls-key":       {"nats-tls-cert": "c", "nats-listen": ":1"},
+		"nats-tls-client-ca": {"nats-tls-cert": "c", "nats-tls-key": "k", "nats-listen": ":1"},
 	}
 	value := func(c *config, name string) string {
 		for _, s := range settings(c) {
@@ -101,12 +122,9 @@ func TestPrecedence(t *testing.T) {
 			}
 			file := s.name + ": \"" + v[0] + "\"\n"
 			environ := []string{envName(s.name) + "=" + v[1]}
-			if s.name == "mail-module" { // it needs a server
-				environ = append(environ, "ERRATA_SMTP_HOST=h", "ERRATA_SMTP_FROM=a@example.com")
-			}
-			if s.name == "nats-replicas" { // of a cluster
-				environ = append(environ, "ERRATA_NATS_URL=nats://a")
-				file += "nats-url: nats://a\n"
+			for name, text := range beside[s.name] {
+				environ = append(environ, envName(name)+"="+text)
+				file += name + ": \"" + text + "\"\n"
 			}
 			flags := []string{"--" + s.name + "=" + v[2]}
 			for _, c := range []struct {
