@@ -61,6 +61,7 @@ type ServerConfig struct {
 // Server is an HTTP server with its listener.
 type Server struct {
 	http     http.Server
+	tls      bool // net/http sets the TLSConfig of a server without TLS too
 	listener net.Listener
 	bodies   pace
 }
@@ -80,6 +81,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		return nil, fmt.Errorf("%s: listen on %s: %w", cmp.Or(cfg.Setting, "server"), cfg.Addr, err)
 	}
 	s := &Server{listener: listener, bodies: pace{small: readTimeout, grace: bodyGrace}}
+	s.tls = cfg.TLS != nil
 	s.http = http.Server{
 		Handler:           s.paced(cfg.Handler),
 		ReadHeaderTimeout: headerTimeout,
@@ -99,7 +101,7 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 // Serve takes requests until Shutdown; then it returns nil.
 func (s *Server) Serve() error {
 	serve := s.http.Serve
-	if s.http.TLSConfig != nil {
+	if s.tls {
 		serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
 	}
 	if err := serve(s.listener); !errors.Is(err, http.ErrServerClosed) {

@@ -33,7 +33,7 @@ func TestEveryStreamHasItsPlace(t *testing.T) {
 func TestPlainFiles(t *testing.T) {
 	data := t.TempDir()
 	for _, name := range []string{
-		"signin.secret", "other.secret", "keys/admin.key", "geo/country.mmdb", // kept
+		"signin.secret", "other.secret", "keys/admin.key", "geo/country.mmdb", "acme/errata.example", // kept
 		"errata.lock", "log.mark", "selfcheck.json", "keys.copy", "signin.secret.new", "keys/.new-123", "nats/jetstream/x", "clickhouse/store/x", "run/engine/x", "legacy/system/php.log", "yesterday/backup.json",
 	} {
 		path := filepath.Join(data, name)
@@ -46,7 +46,7 @@ func TestPlainFiles(t *testing.T) {
 	}
 	names, err := plainFiles(data)
 	slices.Sort(names)
-	if want := []string{"geo/country.mmdb", "keys/admin.key", "linked.secret", "other.secret", "signin.secret"}; err != nil || !slices.Equal(names, want) {
+	if want := []string{"acme/errata.example", "geo/country.mmdb", "keys/admin.key", "linked.secret", "other.secret", "signin.secret"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("got %v, %v, want %v", names, err, want)
 	}
 }
