@@ -1,8 +1,6 @@
 package projector
 
 import (
-	"slices"
-
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
@@ -47,14 +45,16 @@ func (b *batch) problems(old map[recordKey]*errata.Record) (all []alerts.Problem
 // firings decides which events of the batch fire which rules. room is memory of earlier
 // batches.
 func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem, owners []uint32, room *[]alerts.Watching) (fired []alerts.Firing) {
-	watching := slices.Grow((*room)[:0], len(problems))[:len(problems)]
-	*room = watching
-	defer clear(watching) // it holds no records between batches
+	watching, places := (*room)[:0], make([]uint32, len(problems)) // where each part is among them, from 1 on
 	for part, p := range problems {
-		if p.Record != nil {
-			watching[part] = d.Watch(p)
+		if p.Record != nil && p.Count > p.Before+1 {
+			watching = append(watching, d.Watch(p))
+			places[part] = uint32(len(watching))
 		}
 	}
+	*room = watching
+	defer clear(watching)   // it holds no records between batches
+	var one alerts.Watching // of a record with one event in the batch, as most have in a flood
 	names, ticks, clocks := b.occurred.names.list, b.ticks, b.clocks
 	fire := func(f alerts.Firing) { fired = append(fired, f) }
 	for rows := range b.occurred.each {
@@ -67,7 +67,16 @@ func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem, owners []u
 			for len(clocks) > 1 && clocks[1].sequence <= row.position.Sequence() {
 				clocks = clocks[1:]
 			}
-			if w := &watching[owners[row.part]]; w.Looks() {
+			w, owner := &one, owners[row.part]
+			switch place := places[owner]; {
+			case place > 0:
+				w = &watching[place-1]
+			case problems[owner].Record != nil:
+				one = d.Watch(problems[owner])
+			default:
+				continue
+			}
+			if w.Looks() {
 				w.See(&alerts.Sighting{
 					Position: row.position, Received: row.received, Clock: clocks[0].clock, Level: row.level, User: row.userHash,
 					Environment: names[row.environment], Release: names[row.release],
