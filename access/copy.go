@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/internal/bucket"
 )
 
 // settingsPrefix, in a bucket of copies, begins the names of entries with what receivers
@@ -46,7 +48,7 @@ func CopyKeys(ctx context.Context, from, to jetstream.KeyValue) error {
 		cancel()
 		return fmt.Errorf("watch the keys: %w", err)
 	}
-	defer drain(w, cancel)
+	defer bucket.EndWatch(w, cancel)
 	first := map[string][]byte{} // until all that was there has come
 	for {
 		var e jetstream.KeyValueEntry

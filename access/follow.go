@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/internal/bucket"
 )
 
 const (
@@ -22,8 +23,6 @@ const (
 	// rewatchWait is the pause before a lost watch is set up again; to ask a
 	// stopped server more often would not help.
 	rewatchWait = time.Second
-	// drainTimeout bounds the wait for a stopped watch to close its channel.
-	drainTimeout = time.Second
 )
 
 // The reasons for which a watch ends without being told to.
@@ -65,7 +64,7 @@ func (s *Store) watch(ctx context.Context, m *mirror, loaded func()) error {
 	if err != nil {
 		return fmt.Errorf("watch the bucket: %w", err)
 	}
-	defer drain(w, func() { cancel(nil) })
+	defer bucket.EndWatch(w, func() { cancel(nil) })
 
 	loading, changed := true, false
 	for {
@@ -146,24 +145,6 @@ func ownValue(ctx context.Context, bucket jetstream.KeyValue, name string, value
 		}
 	}
 	return nil, nil
-}
-
-// drain ends the watch and reads what it still delivers, since its goroutine
-// waits for a reader. Ending it by its context and not by Stop keeps Close
-// quick when the server is away: Stop waits 5 s for an answer.
-func drain(w jetstream.KeyWatcher, cancel context.CancelFunc) {
-	cancel()
-	late := time.After(drainTimeout)
-	for {
-		select {
-		case _, open := <-w.Updates():
-			if !open {
-				return
-			}
-		case <-late:
-			return
-		}
-	}
 }
 
 // publish puts the snapshot in force and wakes those who wait for it.

@@ -111,11 +111,13 @@ func (o *Outbox) List() []Delivery {
 
 // followDeliveries keeps the copy until ctx ends or an error.
 func (o *Outbox) followDeliveries(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
 	watcher, err := o.cfg.Deliveries.WatchAll(ctx)
 	if err != nil {
+		cancel()
 		return fmt.Errorf("follow the deliveries: %w", err)
 	}
-	defer func() { _ = watcher.Stop() }() // the connection may be gone, and then there is nothing to stop
+	defer bucket.EndWatch(watcher, cancel)
 	for {
 		select {
 		case entry, open := <-watcher.Updates():

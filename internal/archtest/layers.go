@@ -20,7 +20,7 @@ var Layers = withShared([]Layer{
 	{Dir: "stray", Is: "counts messages in our streams that others wrote", May: []string{"."}},
 	{Dir: "watchdog", Is: "restarts the log after its disk was full or failed for a while"},
 	{Dir: "origin", Is: "the address that a request comes from, also behind proxies", May: []string{"."}},
-	{Dir: "access", Is: "API keys and scopes", May: []string{".", "datadir"}},
+	{Dir: "access", Is: "API keys and scopes", May: []string{".", "datadir", "internal/bucket"}},
 	{Dir: "projects", Is: "what a project is and which ones there are; their facts stand in `settings`", May: []string{".", "access"}},
 	{Dir: "settings", Is: "what is configured while the service runs, as facts on the log", May: []string{".", "alerts", "eventlog", "projects", "signin"}},
 	{Dir: "audit", Is: "the audit trail, derived from the log and the keys", May: []string{".", "eventlog", "access"}},
