@@ -104,7 +104,7 @@ var mutations = []mutation{
 	{
 		Name: "occurrences-written-again-after-a-crash",
 		Edits: []edit{{"projector/batch.go",
-			"			if seq > b.rolled.occurrences {\n", "			if seq > 0 {\n"}},
+			"			case seq > b.rolled.occurrences:\n", "			case seq > 0:\n"}},
 		Package: "./projector", Run: "^TestBudgetIsIndependentOfBatches$",
 	},
 	{
