@@ -108,6 +108,11 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestBudgetIsIndependentOfBatches$",
 	},
 	{
+		Name:    "rules-do-not-see-what-the-table-holds",
+		Edits:   []edit{{"projector/batch.go", "			case b.rules != nil:\n", "			case false:\n"}},
+		Package: "./projector", Run: "^TestWhatTheTableHoldsFiresToo$",
+	},
+	{
 		Name: "occurrences-numbered-from-the-batch",
 		Edits: []edit{{"projector/occurrence_rows.go",
 			"of.record.Count-of.rows+rows[of.part]", "rows[of.part]"}},
