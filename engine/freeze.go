@@ -106,7 +106,8 @@ func (e *Engines) awaitMutations(ctx context.Context, databases []string) error 
 		var count uint64
 		row := e.ClickHouse().QueryRow(ctx, sqlUnfinishedMutations, clickhouse.Named("databases", databases))
 		if err := row.Scan(&count); err != nil {
-			return fmt.Errorf("engine: look for unfinished changes of the tables: %w", err)
+			// The driver says of a deadline that a read took too long.
+			return fmt.Errorf("engine: look for unfinished changes of the tables: %w", cmp.Or(ctx.Err(), err))
 		}
 		if count == 0 {
 			return nil

@@ -222,9 +222,7 @@ func TestLeavesOverTLS(t *testing.T) {
 	}
 	node := join("a1", s.authority, s.clients)
 	awaitLeaves(t, s.NATS, 1)
-	if !node.Joined() {
-		t.Error("the node does not know that it has joined")
-	}
+	awaitJoined(t, node)
 }
 
 // awaitLog waits for a warning of a handshake.

@@ -54,6 +54,21 @@ func awaitLeaves(t *testing.T, hub *engine.NATS, want int) {
 	}
 }
 
+// awaitJoined waits until the node knows that it is connected, which is a moment after its
+// hub does.
+func awaitJoined(t *testing.T, node *engine.NATS) {
+	t.Helper()
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for late := time.After(20 * time.Second); !node.Joined(); {
+		select {
+		case <-poll.C:
+		case <-late:
+			t.Fatal("the node does not know that it is connected")
+		}
+	}
+}
+
 func makeStream(t *testing.T, js jetstream.JetStream, name, subject string) {
 	t.Helper()
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{subject}}); err != nil {
@@ -179,9 +194,7 @@ func TestLeafOutlivesItsHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantOneMessage(t, js, "a1")
-	if !leaf.Joined() {
-		t.Error("the leaf does not know that it is connected")
-	}
+	awaitJoined(t, leaf)
 }
 
 func TestStrangeLeavesAreRefused(t *testing.T) {
