@@ -145,6 +145,26 @@ func TestFindLibrary(t *testing.T) {
 	}
 }
 
+// TestFetchCommand has the places in which releases bring the script.
+func TestFetchCommand(t *testing.T) {
+	archive, installed, checkout := t.TempDir(), t.TempDir(), t.TempDir()
+	beside, packaged := filepath.Join(archive, fetchName), filepath.Join(installed, "lib", "errata", fetchName)
+	for _, script := range []string{beside, packaged} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(script), 0o755), os.WriteFile(script, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ dir, cache, want string }{
+		{archive, "", "sh " + beside},
+		{filepath.Join(installed, "bin"), "/c", "ERRATA_CACHE=/c sh " + packaged},
+		{checkout, "/c", "make engine"},
+	} {
+		if got := fetchCommand(c.dir, c.cache); got != c.want {
+			t.Errorf("in %s with the cache %q: %q, want %q", c.dir, c.cache, got, c.want)
+		}
+	}
+}
+
 func TestCacheDir(t *testing.T) {
 	for name, test := range map[string]struct{ cache, xdg, home, want string }{
 		"ours first":  {"/c", "/x", "/h", "/c"},

@@ -2,6 +2,10 @@
 # Fetches libchdb, the ClickHouse engine as a library, into the cache folder and
 # prints its path. It fetches nothing when the library is there already.
 #
+#   fetch-libchdb.sh           fetches the archive with npm
+#   fetch-libchdb.sh ARCHIVE   takes an archive that npm has fetched on another machine
+#   fetch-libchdb.sh -n        fetches nothing, and ends with 1 when the library is not there
+#
 #   ERRATA_CACHE   the cache folder; default $XDG_CACHE_HOME/errata or ~/.cache/errata
 #
 # It checks the archive's SHA-256 before it unpacks the archive. At the end it
@@ -30,6 +34,7 @@ if ldd --version 2>&1 | grep -qi musl; then
 	fail "the embedded ClickHouse needs glibc and this system has musl; $instead"
 fi
 
+given=${1:-}
 if [ -n "${ERRATA_CACHE:-}" ]; then
 	cache=$ERRATA_CACHE
 elif [ -n "${XDG_CACHE_HOME:-}" ]; then
@@ -56,7 +61,14 @@ if whole "$library"; then
 	exit 0
 fi
 
-for tool in npm tar sha256sum; do
+if [ "$given" = -n ]; then
+	fail "$library is not there"
+elif [ -n "$given" ] && ! [ -f "$given" ]; then
+	fail "the archive $given does not exist"
+fi
+[ -n "$given" ] || command -v npm >/dev/null 2>&1 ||
+	fail "npm is needed to bring the embedded ClickHouse and was not found; install it, or run 'npm pack $package@$version' on another machine and give this script the archive, or $instead"
+for tool in tar sha256sum; do
 	command -v "$tool" >/dev/null 2>&1 || fail "$tool is needed to bring the embedded ClickHouse and was not found; install it, or $instead"
 done
 
@@ -66,14 +78,16 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-echo "fetch-libchdb: downloading $package@$version (178 MB, once) to $folder" >&2
-(cd "$work" && npm pack "$package@$version" --loglevel=error >npm.out) ||
-	fail "npm could not download $package@$version; its message stands above. Try again when the registry can be reached, or $instead"
-archive=
-for found in "$work"/*.tgz; do
-	archive=$found
-done
-[ -f "$archive" ] || fail "npm left no archive of $package@$version"
+archive=$given
+if [ -z "$archive" ]; then
+	echo "fetch-libchdb: downloading $package@$version (178 MB, once) to $folder" >&2
+	(cd "$work" && npm pack "$package@$version" --loglevel=error >npm.out) ||
+		fail "npm could not download $package@$version; its message stands above. Try again when the registry can be reached, or $instead"
+	for found in "$work"/*.tgz; do
+		archive=$found
+	done
+	[ -f "$archive" ] || fail "npm left no archive of $package@$version"
+fi
 
 got=$(sha256sum "$archive")
 got=${got%% *}
@@ -81,6 +95,8 @@ got=${got%% *}
 
 tar -xzmf "$archive" -C "$work" package/libchdb.so || fail "cannot unpack $archive; is the disk full?"
 whole "$work/package/libchdb.so" || fail "the unpacked library does not have $size bytes"
+# Others may read it, such as the user of the service, whatever the umask is.
+chmod 0755 "$folder"
 chmod 0644 "$work/package/libchdb.so"
 mv -f "$work/package/libchdb.so" "$library"
 echo "$library"

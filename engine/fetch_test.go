@@ -14,7 +14,7 @@ import (
 )
 
 // runFetch runs fetch-libchdb.sh with some programs replaced by shell scripts.
-func runFetch(t *testing.T, cache string, fakes map[string]string) (stdout, stderr string, code int) {
+func runFetch(t *testing.T, cache string, fakes map[string]string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	bin := t.TempDir()
 	for name, script := range fakes {
@@ -22,7 +22,7 @@ func runFetch(t *testing.T, cache string, fakes map[string]string) (stdout, stde
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("sh", "fetch-libchdb.sh")
+	cmd := exec.Command("sh", append([]string{fetchName}, args...)...)
 	cmd.Env = append(os.Environ(), "ERRATA_CACHE="+cache, "PATH="+bin+":"+os.Getenv("PATH"))
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -69,6 +69,29 @@ func TestFetchDoesNothingTwice(t *testing.T) {
 		}
 		if name == "cut short" && (code == 0 || !strings.Contains(stderr, "npm was run")) {
 			t.Errorf("cut short: exit %d, %q; want it to be brought again", code, stderr)
+		}
+	}
+}
+
+// TestFetchWithoutNetwork runs the script as a package's scripts do, and on a machine
+// that cannot reach a registry.
+func TestFetchWithoutNetwork(t *testing.T) {
+	archive := filepath.Join(t.TempDir(), "brought.tgz")
+	if err := os.WriteFile(archive, []byte("something else"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ arg, want string }{
+		{"-n", libraryName + " is not there"},
+		{"/nowhere/lib.tgz", "the archive /nowhere/lib.tgz does not exist"},
+		{archive, "it was not unpacked"},
+	} {
+		cache := t.TempDir()
+		stdout, stderr, code := runFetch(t, cache, map[string]string{"npm": npmMustNotRun}, c.arg)
+		if code != 1 || stdout != "" || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "npm was run") {
+			t.Errorf("%s: exit %d, output %q, message %q; want 1, nothing and a message with %q", c.arg, code, stdout, stderr, c.want)
+		}
+		if left, err := filepath.Glob(filepath.Join(cache, "*", "*")); err != nil || len(left) != 0 {
+			t.Errorf("%s: it left %q behind, error %v", c.arg, left, err)
 		}
 	}
 }

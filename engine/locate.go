@@ -15,10 +15,34 @@ const (
 	libchdbVersion = "26.7.3-stable.1"
 	libraryName    = "libchdb.so"
 	binaryName     = "errata-engine"
-
-	// whatToRun ends every sentence about a missing library.
-	whatToRun = "run 'make engine' to bring it, or set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server"
+	fetchName      = "fetch-libchdb.sh"
 )
+
+// whatToRun ends every sentence about a missing library.
+func whatToRun() string {
+	run := "make engine"
+	if dir, err := programDir(); err == nil {
+		run = fetchCommand(dir, os.Getenv("ERRATA_CACHE"))
+	}
+	return "run '" + run + "' to bring it, or set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server"
+}
+
+// fetchCommand is what brings the library for a program in dir: the script of a
+// release, which an archive has beside the program and a package in lib/errata, else
+// the target of a checkout. The script must write where this process looks, so the
+// command names the cache folder too.
+func fetchCommand(dir, cache string) string {
+	for _, script := range []string{filepath.Join(dir, fetchName), filepath.Join(dir, "..", "lib", "errata", fetchName)} {
+		if !isFile(script) {
+			continue
+		}
+		if cache != "" {
+			return "ERRATA_CACHE=" + cache + " sh " + script
+		}
+		return "sh " + script
+	}
+	return "make engine"
+}
 
 // FindEngine says where the program and the library are that would run the
 // embedded ClickHouse. The error says what to do about one that is missing.
@@ -43,7 +67,7 @@ func FindLibrary(given string) (string, error) {
 	}
 	if given != "" {
 		if !isFile(given) {
-			return "", fmt.Errorf("engine: the embedded ClickHouse library %s does not exist; %s", given, whatToRun)
+			return "", fmt.Errorf("engine: the embedded ClickHouse library %s does not exist; %s", given, whatToRun())
 		}
 		return given, nil
 	}
@@ -59,7 +83,7 @@ func FindLibrary(given string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("engine: the embedded ClickHouse library is not on this machine (looked for %s); %s", strings.Join(looked, " and "), whatToRun)
+	return "", fmt.Errorf("engine: the embedded ClickHouse library is not on this machine (looked for %s); %s", strings.Join(looked, " and "), whatToRun())
 }
 
 // binaryPath is where errata-engine is looked for: the path given, else beside the

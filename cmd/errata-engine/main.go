@@ -52,7 +52,7 @@ func main() {
 	yield()
 	lib, err := load(library)
 	if err != nil {
-		fail(exitUnavailable, fmt.Sprintf("%v; run 'make engine' to bring it again, or set ERRATA_CLICKHOUSE_DSN", err))
+		fail(exitUnavailable, fmt.Sprintf("%v; bring it again with fetch-libchdb.sh or 'make engine', or set ERRATA_CLICKHOUSE_DSN", err))
 	}
 	if err := surviveErrors(library, knownSymbol, lib.known); err != nil {
 		goWithout("a handler of errors, so that a wrong packet on one connection ends it", err)

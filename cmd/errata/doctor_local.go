@@ -180,7 +180,7 @@ func checkEngine(c *config) finding {
 	}
 	found, err := c.service.FindEngine()
 	if err != nil {
-		return f.failed(err.Error(), "run \"make build\" in the source tree, or set ERRATA_CLICKHOUSE_DSN")
+		return f.failed(err.Error(), "do what it says, or set ERRATA_CLICKHOUSE_DSN")
 	}
 	return f.ok(found)
 }
