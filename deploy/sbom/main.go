@@ -4,6 +4,8 @@
 //
 //	go run ./deploy/sbom -o bin/sbom.cdx.json bin/errata bin/errata-engine
 //
+// An archive of a release (.tar.gz) stands for the programs in it.
+//
 // It ends with 1 when it does not recognise the licence of a part, or when the licence
 // is not in the list of those that fit an Apache-2.0 program. It must not use the
 // network: the modules are in Go's module cache once the programs are built.
@@ -11,6 +13,7 @@ package main
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"flag"
 	"fmt"
@@ -38,7 +41,15 @@ func run(ctx context.Context, list io.Writer, root, out string, programs []strin
 	if len(programs) == 0 {
 		return errors.New("name the built programs, such as bin/errata")
 	}
-	version, parts, err := linked(ctx, programs)
+	var infos []*buildinfo.BuildInfo
+	for _, program := range programs {
+		found, err := programsIn(program)
+		if err != nil {
+			return err
+		}
+		infos = append(infos, found...)
+	}
+	version, parts, err := linked(ctx, infos)
 	if err != nil {
 		return err
 	}
@@ -46,11 +57,14 @@ func run(ctx context.Context, list io.Writer, root, out string, programs []strin
 	if err != nil {
 		return err
 	}
-	library, err := fetchedLibrary(root)
-	if err != nil {
-		return err
+	parts = append(parts, bundled...)
+	if slices.ContainsFunc(infos, loadsLibrary) {
+		library, err := fetchedLibrary(root)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, library)
 	}
-	parts = slices.Concat(parts, bundled, []part{library})
 	if err := write(out, version, parts); err != nil {
 		return err
 	}

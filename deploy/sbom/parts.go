@@ -16,13 +16,9 @@ import (
 )
 
 // linked are the modules in the programs, each once, and the version of our module.
-func linked(ctx context.Context, programs []string) (version string, parts []part, err error) {
+func linked(ctx context.Context, programs []*buildinfo.BuildInfo) (version string, parts []part, err error) {
 	seen := map[string]bool{}
-	for _, program := range programs {
-		info, err := buildinfo.ReadFile(program)
-		if err != nil {
-			return "", nil, fmt.Errorf("read what is in %s: %w", program, err)
-		}
+	for _, info := range programs {
 		version = info.Main.Version
 		compiler := part{
 			Name: "std", Version: strings.TrimPrefix(info.GoVersion, "go"),

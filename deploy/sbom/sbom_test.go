@@ -1,9 +1,15 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
+	"debug/buildinfo"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -12,12 +18,65 @@ import (
 )
 
 // TestThisProgram describes the test's own binary, which is linked with modules
-// like any other.
+// like any other, alone and in an archive.
 func TestThisProgram(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	content, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := archived(t, map[string]string{"e/errata": string(content), "e/fetch.sh": "#!/bin/sh\n"})
+	for name, path := range map[string]string{"program": program, "archive": archive} {
+		t.Run(name, func(t *testing.T) { describe(t, path) })
+	}
+}
+
+// archived is a .tar.gz of files that may all be executed.
+func archived(t *testing.T, files map[string]string) (path string) {
+	t.Helper()
+	var packed bytes.Buffer
+	zipped := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(zipped)
+	for name, content := range files {
+		err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))})
+		if _, wrote := archive.Write([]byte(content)); err != nil || wrote != nil {
+			t.Fatal(err, wrote)
+		}
+	}
+	path = filepath.Join(t.TempDir(), "errata.tar.gz")
+	if err := errors.Join(archive.Close(), zipped.Close(), os.WriteFile(path, packed.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestArchivesThatHoldNoProgram(t *testing.T) {
+	for want, files := range map[string]map[string]string{
+		"it holds no program":         {"e/fetch.sh": "#!/bin/sh\n"},
+		"e/errata: unrecognized file": {"e/errata": "#!/bin/sh\n"},
+	} {
+		if _, err := programsIn(archived(t, files)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", files, err, want)
+		}
+	}
+}
+
+// TestLibraryOfItsPlatform leaves the ClickHouse library out where there is none.
+func TestLibraryOfItsPlatform(t *testing.T) {
+	for platform, want := range map[[2]string]bool{{"linux", "amd64"}: true, {"linux", "arm64"}: false, {"darwin", "arm64"}: false} {
+		info := &buildinfo.BuildInfo{Settings: []debug.BuildSetting{{Key: "GOOS", Value: platform[0]}, {Key: "GOARCH", Value: platform[1]}}}
+		if got := loadsLibrary(info); got != want {
+			t.Errorf("%v: %v", platform, got)
+		}
+	}
+}
+
+// describe writes the document of a program and checks its parts.
+func describe(t *testing.T, program string) {
+	t.Helper()
 	out := filepath.Join(t.TempDir(), "sbom.json")
 	var list bytes.Buffer
 	if err := run(t.Context(), &list, filepath.Join("..", ".."), out, []string{program}); err != nil {
@@ -41,6 +100,9 @@ func TestThisProgram(t *testing.T) {
 		{"pkg:npm/preact@", "MIT"},
 		{"pkg:npm/%40chdb/lib-linux-x64-gnu@", "Apache-2.0"},
 	} {
+		if strings.Contains(want.front, "chdb") && runtime.GOOS+"-"+runtime.GOARCH != "linux-amd64" {
+			continue
+		}
 		i := slices.IndexFunc(*bom.Components, func(c cdx.Component) bool { return strings.HasPrefix(c.PackageURL, want.front) })
 		if i < 0 {
 			t.Errorf("no part %s in %s", want.front, list.String())
