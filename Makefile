@@ -59,7 +59,7 @@ FUZZTIME ?= 30s
 comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit race vet fmt fmt-check lint fix check bench compare gate fuzz cover test-containers test-clients browser test-browser web web-check shots vuln sbom reproducible mutations clean
+.PHONY: help run build engine test unit race vet fmt fmt-check lint fix check bench compare gate fuzz cover test-containers test-clients browser test-browser web web-check shots vuln sbom reproducible release-dry release-reproducible mutations clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -234,5 +234,25 @@ sbom: build ## Write what is in the programs (CycloneDX) into bin/sbom.cdx.json,
 reproducible: ## Build the last commit twice, in two places with caches of their own, and compare the programs byte by byte
 	@sh deploy/reproducible.sh
 
+GORELEASER_VERSION = v2.16.0
+GORELEASER         = $(CACHE)/goreleaser-$(GORELEASER_VERSION)/goreleaser
+
+$(GORELEASER):
+	@echo "building goreleaser $(GORELEASER_VERSION), once, which takes minutes"
+	@CGO_ENABLED=0 GOBIN=$(@D) GOFLAGS= $(GO) install github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION)
+
+# The key is one of gpg's.
+SIGN_KEY ?=
+
+release-dry: $(GORELEASER) ## Make all files of a release in dist/ and check them, upload nothing (SIGN_KEY=… signs)
+	@mkdir -p bin/package && sh deploy/package/unit.sh >bin/package/errata.service
+	@RELEASE_VERSION=$$(sh deploy/package/version.sh) SIGN_KEY='$(SIGN_KEY)' \
+		$(GORELEASER) release --snapshot --clean --config deploy/package/goreleaser.yml $(if $(SIGN_KEY),,--skip=sign)
+	@sh deploy/package/check.sh dist
+	@$(if $(SIGN_KEY),,echo "checksums.txt is not signed: no key is given (make release-dry SIGN_KEY=FINGERPRINT)")
+
+release-reproducible: $(GORELEASER) ## Make the release of the last commit twice, in two places, and compare all files byte by byte
+	@sh deploy/reproducible.sh release
+
 clean: ## Remove what was built; data and cache stay
-	rm -rf bin
+	rm -rf bin dist
