@@ -244,10 +244,12 @@ $(GORELEASER):
 # The key is one of gpg's.
 SIGN_KEY ?=
 
+# One at a time, because an archive has its programs in the order in which they were
+# ready, and two runs must make the same bytes.
 release-dry: $(GORELEASER) ## Make all files of a release in dist/ and check them, upload nothing (SIGN_KEY=… signs)
 	@mkdir -p bin/package && sh deploy/package/unit.sh >bin/package/errata.service
 	@RELEASE_VERSION=$$(sh deploy/package/version.sh) SIGN_KEY='$(SIGN_KEY)' \
-		$(GORELEASER) release --snapshot --clean --config deploy/package/goreleaser.yml $(if $(SIGN_KEY),,--skip=sign)
+		$(GORELEASER) release --snapshot --clean --parallelism 1 --config deploy/package/goreleaser.yml $(if $(SIGN_KEY),,--skip=sign)
 	@sh deploy/package/check.sh dist
 	@$(if $(SIGN_KEY),,echo "checksums.txt is not signed: no key is given (make release-dry SIGN_KEY=FINGERPRINT)")
 
