@@ -102,6 +102,9 @@ func TestReleaseIsBuiltLikeMake(t *testing.T) {
 			t.Errorf("%s is built for %v, want %v", b.Main, b.Targets, want)
 		}
 	}
+	if !strings.Contains(makefile, " --parallelism 1 ") {
+		t.Error("programs are built at the same time, and an archive has them in the order in which they were ready")
+	}
 	commands, err := filepath.Glob("../cmd/*")
 	if err != nil {
 		t.Fatal(err)
