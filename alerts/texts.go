@@ -32,22 +32,21 @@ func (t *texts) set(r *errata.Record) {
 // add appends the text as strings.ToLower has it.
 func (t *texts) add(text string) {
 	begin := len(t.all)
-	all := append(t.all, text...)
-	before := byte(betweenTexts)
-	for i := begin; i < len(all); i++ {
-		c := all[i]
+	t.all = append(t.all, text...)
+	added, before := t.all[begin:], byte(betweenTexts)
+	for i, c := range added {
 		if c >= utf8.RuneSelf {
+			t.all = t.all[:begin]
 			t.addOther(text)
 			return
 		}
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
-			all[i] = c
+			added[i] = c
 		}
 		t.has[pairPlace(before, c)] = true
 		before = c
 	}
-	t.all = all
 }
 
 // addOther is add for letters outside of ASCII.
