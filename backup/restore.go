@@ -87,36 +87,10 @@ func (c RestoreConfig) restoreTables(ctx context.Context, dir *datadir.Dir, m Ma
 	return nil
 }
 
-// restoreFiles copies the plain files, which only their owner may read.
+// restoreFiles copies the plain files.
 func restoreFiles(dir *datadir.Dir, from string) error {
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && path == from {
-			return nil // there was none
-		}
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		return restoreFile(dir.Join(name), path)
-	})
-}
-
-func restoreFile(to, from string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
+	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil // there was none
 	}
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return datadir.CopyFolder(dir.Path(), from)
 }

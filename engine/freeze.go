@@ -6,8 +6,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/background"
 )
 
@@ -183,7 +182,7 @@ func (e *Engines) PutTable(ctx context.Context, t FrozenTable, folder string) er
 	}
 	var rows, there uint64
 	for _, part := range t.Parts {
-		if err := copyFolder(filepath.Join(paths[0], "detached", part.Name), filepath.Join(folder, part.Name)); err != nil {
+		if err := datadir.CopyFolder(filepath.Join(paths[0], "detached", part.Name), filepath.Join(folder, part.Name)); err != nil {
 			return fail(err)
 		}
 		if err := e.ClickHouse().Exec(ctx, "ALTER TABLE "+t.quoted()+" ATTACH PART '"+part.Name+"'"); err != nil {
@@ -199,35 +198,4 @@ func (e *Engines) PutTable(ctx context.Context, t FrozenTable, folder string) er
 		return fail(fmt.Errorf("it has %d rows, and its parts have %d", there, rows))
 	}
 	return nil
-}
-
-// copyFolder copies the files of a folder, and of those below it.
-func copyFolder(to, from string) error {
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		inside, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			return os.MkdirAll(filepath.Join(to, inside), 0o700)
-		}
-		return copyFile(filepath.Join(to, inside), path)
-	})
-}
-
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
 }
