@@ -1,9 +1,9 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -222,15 +222,18 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 }
 
 // migrateLog makes the streams and buckets that are missing.
-func (a *App) migrateLog(ctx context.Context) error {
+func (a *App) migrateLog(ctx context.Context) (err error) {
 	if err := a.resizeLog(ctx, a.engines.LogMaxBytes()); err != nil {
 		return err
 	}
 	js, namespace := a.engines.JetStream(), a.options.Namespace
-	var err1, err2 error
-	a.keysBucket, err1 = js.KeyValue(ctx, migrations.KeysBucket(namespace))
-	a.imports, err2 = js.KeyValue(ctx, migrations.ImportsBucket(namespace))
-	return cmp.Or(err1, err2, a.engines.NATS.KeepStreamFiles())
+	if a.keysBucket, err = js.KeyValue(ctx, migrations.KeysBucket(namespace)); err != nil {
+		return fmt.Errorf("open the bucket of API keys: %w", err)
+	}
+	if a.imports, err = js.KeyValue(ctx, migrations.ImportsBucket(namespace)); err != nil {
+		return fmt.Errorf("open the bucket of imported files: %w", err)
+	}
+	return a.engines.NATS.KeepStreamFiles()
 }
 
 // resizeLog gives the log so many bytes, and makes the other streams and buckets

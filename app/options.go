@@ -38,7 +38,7 @@ type Options struct {
 	// it from the address that was bound.
 	PublicURL string
 
-	// TLS says with which certificate the addresses above are served, if with any.
+	// TLS names the certificate that the addresses above show. Without one they speak HTTP.
 	TLS certs.Options
 
 	// NATSProject is the project of all events that are published to NATS.

@@ -12,8 +12,9 @@ import (
 )
 
 // keptDirs are the folders of the data folder that a backup has with all their files:
-// the first keys, the location databases, and what ACME has issued, which is rationed. NATS and ClickHouse have their own copies,
-// and old error files belong to whoever has put them there.
+// the first keys, the location databases, and what ACME has issued: ACME servers issue a
+// few certificates a week. NATS and ClickHouse have their own copies, and old error files
+// belong to whoever has put them there.
 var keptDirs = []string{datadir.KeysDir, "geo", datadir.ACMEDir}
 
 // leftOut are the files in the data folder that say something about its streams and

@@ -50,7 +50,7 @@ func Make(ctx context.Context, data, folder string, told func(bytes int64)) (m M
 	} else if err != nil {
 		return m, err
 	}
-	w := &writer{folder: making, sums: map[string]string{}, told: told}
+	w := &writer{folder: making, sums: map[string]string{}, sizes: map[string]int64{}, told: told}
 	err = receive(conn, w.take)
 	if err = errors.Join(err, w.end()); err == nil {
 		m, err = w.finish(folder)
@@ -146,9 +146,6 @@ func (w *writer) end() error {
 	}
 	file := w.file
 	w.file = nil
-	if w.sizes == nil {
-		w.sizes = map[string]int64{}
-	}
 	w.sums[w.name], w.sizes[w.name] = hex.EncodeToString(w.sum.Sum(nil)), w.size
 	return errors.Join(w.out.Flush(), file.Sync(), file.Close())
 }

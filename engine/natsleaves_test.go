@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"testing"
 	"time"
@@ -41,32 +42,31 @@ func openLeaf(t *testing.T, id, dir, addr, password string) *engine.NATS {
 	return n
 }
 
-func awaitLeaves(t *testing.T, hub *engine.NATS, want int) {
+// await looks until there is what is waited for; otherwise is what to say if it does not
+// come.
+func await(t *testing.T, there func() bool, otherwise func() string) {
 	t.Helper()
 	poll := time.NewTicker(20 * time.Millisecond)
 	defer poll.Stop()
-	for late := time.After(20 * time.Second); len(hub.Leaves()) != want; {
+	for late := time.After(20 * time.Second); !there(); {
 		select {
 		case <-poll.C:
 		case <-late:
-			t.Fatalf("the leaves are %v, want %d", hub.Leaves(), want)
+			t.Fatal(otherwise())
 		}
 	}
+}
+
+func awaitLeaves(t *testing.T, hub *engine.NATS, want int) {
+	t.Helper()
+	await(t, func() bool { return len(hub.Leaves()) == want }, func() string { return fmt.Sprintf("the leaves are %v, want %d", hub.Leaves(), want) })
 }
 
 // awaitJoined waits until the node knows that it is connected, which is a moment after its
 // hub does.
 func awaitJoined(t *testing.T, node *engine.NATS) {
 	t.Helper()
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	for late := time.After(20 * time.Second); !node.Joined(); {
-		select {
-		case <-poll.C:
-		case <-late:
-			t.Fatal("the node does not know that it is connected")
-		}
-	}
+	await(t, node.Joined, func() string { return "the node does not know that it is connected" })
 }
 
 func makeStream(t *testing.T, js jetstream.JetStream, name, subject string) {

@@ -12,8 +12,6 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
-	"github.com/errata-log/errata/ingest"
-	"github.com/errata-log/errata/ingest/sentry"
 	"github.com/errata-log/errata/internal/load"
 	"github.com/errata-log/errata/migrations"
 )
@@ -43,7 +41,7 @@ func (b *bench) bounds() (err error) {
 	if err != nil {
 		return err
 	}
-	receiver, stopReceiver, err := sentryReceiver()
+	receiver, stopReceiver, err := sentryReceiver(emptyLog{})
 	if err != nil {
 		return err
 	}
@@ -83,7 +81,7 @@ func (b *bench) boundOf(name, addr string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	req := load.NewRequest("POST", "/api/1/envelope/", load.EnvelopeHeader(anyPublicKey), sentryEnvelope(anyPublicKey), 1)
+	req := anyEnvelope()
 	for _, conns := range []int{16, 64} {
 		run := func(addr string) func() (float64, error) {
 			return func() (float64, error) {
@@ -98,6 +96,11 @@ func (b *bench) boundOf(name, addr string) (err error) {
 		row{name: fmt.Sprintf("only the %s, %d", name, conns), ours: bound, ceiling: ceiling, unit: "events/s", note: fmt.Sprintf("%.2f of the null sink", ratio)}.write(b.out)
 	}
 	return nil
+}
+
+// anyEnvelope is the request of the row sentry for a server that takes every key.
+func anyEnvelope() load.Request {
+	return load.NewRequest("POST", "/api/1/envelope/", load.EnvelopeHeader(anyPublicKey), sentryEnvelope(anyPublicKey), 1)
 }
 
 // storing answers 202 when the body is stored.
@@ -118,19 +121,11 @@ func storing(store func(body []byte) error) http.Handler {
 // readyEvent is the event that the receiver makes of the envelope.
 func readyEvent() (errata.Event, error) {
 	record := &recordingLog{}
-	pipeline, err := ingest.New(ingest.Config{Log: record, Random: rand.Reader})
+	addr, stop, err := sentryReceiver(record)
 	if err != nil {
 		return errata.Event{}, err
 	}
-	handler, err := sentry.New(sentry.Config{Accepter: pipeline, Keyring: openKeyring{}})
-	if err != nil {
-		return errata.Event{}, err
-	}
-	addr, stop, err := load.Serve(handler)
-	if err != nil {
-		return errata.Event{}, err
-	}
-	c, err := load.Dial(context.Background(), addr, load.NewRequest("POST", "/api/1/envelope/", load.EnvelopeHeader(anyPublicKey), sentryEnvelope(anyPublicKey), 1))
+	c, err := load.Dial(context.Background(), addr, anyEnvelope())
 	if err == nil {
 		err = errors.Join(c.Succeed(), c.Close())
 	}

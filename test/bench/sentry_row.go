@@ -33,7 +33,7 @@ var sentryEncodings = []struct {
 // from the socket to a log that drops it, beside the same request at the null
 // sink. The generator and the network are in both.
 func (b *bench) sentryCPU() (err error) {
-	addr, stopReceiver, err := sentryReceiver()
+	addr, stopReceiver, err := sentryReceiver(emptyLog{})
 	if err != nil {
 		return err
 	}
@@ -72,9 +72,10 @@ func (b *bench) sentryCPU() (err error) {
 // anyPublicKey has the form of a key; [openKeyring] takes every one.
 const anyPublicKey = "00000000000000000000000000000001"
 
-// sentryReceiver serves the Sentry receiver and the pipeline, without engines.
-func sentryReceiver() (addr string, stop func() error, err error) {
-	pipeline, err := ingest.New(ingest.Config{Log: emptyLog{}, Random: rand.Reader})
+// sentryReceiver serves the Sentry receiver and the pipeline in front of the log, without
+// engines.
+func sentryReceiver(log ingest.Log) (addr string, stop func() error, err error) {
+	pipeline, err := ingest.New(ingest.Config{Log: log, Random: rand.Reader})
 	if err != nil {
 		return "", nil, err
 	}
