@@ -47,7 +47,7 @@ AT_ONCE = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # projector, selfcheck); flow and api run the same code with it. `make race` runs all
 # with it. In both lists what takes longest comes first, so that it does not run alone at
 # the end.
-SHARING = ./test/flow ./api ./engine ./agents ./audit ./certs ./eventlog ./ingest/door ./settings ./feed ./access ./client/... \
+SHARING = ./test/flow ./api ./engine ./agents ./audit ./certs ./cluster ./eventlog ./ingest/door ./settings ./feed ./access ./client/... \
 	./ingest ./ingest/leaf ./ingest/natsin ./ingest/quota ./internal/background ./logcare ./ops ./projects \
 	./signin/... ./standby ./stray ./watchdog
 MODULE  = $(shell $(GO) list -m)

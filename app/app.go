@@ -19,6 +19,7 @@ import (
 	"github.com/errata-log/errata/api/kept"
 	"github.com/errata-log/errata/audit"
 	"github.com/errata-log/errata/certs"
+	"github.com/errata-log/errata/cluster"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -64,6 +65,7 @@ type App struct {
 	keys      *access.Store
 	logCare   *logcare.Keeper
 	projector *projector.Projector
+	cluster   *cluster.Members // nil outside of a cluster
 	// records knows whether the parts that need ClickHouse are up.
 	records        *standby.Phase
 	exchangeWriter *exchange.Writer
@@ -143,7 +145,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	for _, step := range a.steps() {
 		began := time.Now()
-		if err := step.do(ctx); err != nil {
+		if err := a.engines.Settled(ctx, step.do); err != nil {
 			// It stops what it has started. ctx may have ended, which is one reason for a failure.
 			return nil, errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 		}
@@ -163,7 +165,9 @@ func (a *App) allSteps() []step {
 		{"care of the log", a.openLogCare},
 		{"mark of the self-check", a.markCleanStop},
 		{"projector", a.makeProjector},
+		{"cluster", a.joinCluster},
 		{"records", a.startRecords},
+		{"members", a.startMembers},
 		{"commander", a.openCommander},
 		{"requests", a.openRequests},
 		{"audit", a.startAudit},
@@ -223,10 +227,13 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 
 // migrateLog makes the streams and buckets that are missing.
 func (a *App) migrateLog(ctx context.Context) (err error) {
+	js, namespace := a.engines.JetStream(), a.options.Namespace
+	if err := a.engines.NATS.AwaitFounded(ctx, "KV_"+migrations.ClusterBucket(namespace)); err != nil {
+		return err
+	}
 	if err := a.resizeLog(ctx, a.engines.LogMaxBytes()); err != nil {
 		return err
 	}
-	js, namespace := a.engines.JetStream(), a.options.Namespace
 	if a.keysBucket, err = js.KeyValue(ctx, migrations.KeysBucket(namespace)); err != nil {
 		return fmt.Errorf("open the bucket of API keys: %w", err)
 	}
@@ -239,12 +246,12 @@ func (a *App) migrateLog(ctx context.Context) (err error) {
 // resizeLog gives the log so many bytes, and makes the other streams and buckets
 // that are missing.
 func (a *App) resizeLog(ctx context.Context, bytes int64) error {
-	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{Namespace: a.options.Namespace, MaxBytes: bytes, Replicas: a.options.NATSReplicas})
+	return migrations.Log(ctx, a.engines.JetStream(), migrations.LogConfig{Namespace: a.options.Namespace, MaxBytes: bytes, Replicas: max(a.options.NATSReplicas, a.options.Cluster.Replicas()), Cluster: a.options.Cluster.On()})
 }
 
 func (a *App) openKeys(ctx context.Context) error {
 	copies := a.dir.Join(datadir.KeyCopiesFile)
-	if a.options.NATSURL == "" { // servers of somebody else's keep copies of their own
+	if a.options.NATSURL == "" && !a.options.Cluster.On() { // the other servers of a cluster have copies
 		mended, err := access.Mend(ctx, a.engines.JetStream(), migrations.KeysBucket(a.options.Namespace), copies)
 		if err != nil {
 			return err
@@ -262,6 +269,8 @@ func (a *App) openKeys(ctx context.Context) error {
 	if err := a.keys.MakeUserKey(ctx); err != nil {
 		a.logger.Warn("users of events are not counted until the next start: there is no key to hash them with", "error", err)
 	}
-	a.welcome.First, err = access.MakeFirstKeys(ctx, a.dir, a.keys, a.logger)
+	if a.engines.NATS.Founds() || a.dir.Find(datadir.MakeKeysFile) != "" {
+		a.welcome.First, err = access.MakeFirstKeys(ctx, a.dir, a.keys, a.logger)
+	}
 	return err
 }

@@ -28,7 +28,7 @@ func (a *App) openLog(context.Context) error {
 // stream says where the log is. The log of an ingest node is its spool.
 func (a *App) stream() eventlog.Log {
 	log := a.options.log()
-	log.NATS, log.JetStream = a.engines.NATS.Conn(), a.engines.JetStream()
+	log.NATS, log.JetStream, log.Node = a.engines.NATS.Conn(), a.engines.JetStream(), a.engines.NATS.Self()
 	if a.options.IsLeaf() {
 		log.Stream, log.Prefix = migrations.SpoolStream, migrations.SpoolPrefix
 	}

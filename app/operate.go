@@ -37,8 +37,11 @@ func (a *App) openImport(context.Context) error {
 func (a *App) startRetention(context.Context) error {
 	a.retention = ops.StartRetention(ops.RetentionConfig{
 		Log: a.stream(), Room: a.engines.LogMaxBytes(), Resize: a.resizeLog,
-		Up: a.records.Up, Projection: a.projector.Status, Commander: a.commander,
+		Up: a.records.Up, Projection: a.projector.Status, Commander: a.commander, May: a.cluster.MayPurge,
 		Keep: []ops.Keep{
+			{Name: "wait for the other nodes", Do: func(ctx context.Context) error {
+				return a.cluster.Folded(ctx, a.projector.Status().Checkpoint.Sequence)
+			}},
 			{Name: "set the settings again", Do: a.settings.Republish},
 			{Name: "wait for the audit trail", Do: a.audit.CaughtUp},
 			{Name: "keep the marks of queues", Do: func(ctx context.Context) error { return eventlog.KeepSourceMarks(ctx, a.stream(), a.imports) }},

@@ -104,7 +104,9 @@ func (a *App) health() *ops.Health {
 		Ready: []func(context.Context) error{
 			a.log.Ready, a.engines.Ready, func(context.Context) error { return a.records.Err() }, projection.Ready,
 		},
-		Engines: a.engines.Checks,
+		Engines: func(ctx context.Context) []errata.Check {
+			return append(a.engines.Checks(ctx), a.cluster.Checks(ctx)...)
+		},
 		Checks: []func(context.Context) errata.Check{
 			a.log.Check, a.engines.CheckTables, projection.Check, a.keys.Check, a.strays.Check,
 			a.audit.Check, a.letters.Check, a.checker.Check, a.certs.Check,

@@ -19,7 +19,7 @@ const markFile = "log.mark"
 func (a *App) makeProjector(context.Context) (err error) {
 	a.projector, err = projector.NewUnlocated(projector.Config{
 		Log: a.stream(), ClickHouse: a.engines.ClickHouse(),
-		Logger: a.logger, Registerer: a.options.Registry, Gaps: a.logCare,
+		Logger: a.logger, Registerer: a.options.Registry, Gaps: a.logCare, Elsewhere: a.options.Cluster.On(),
 	})
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (a *App) makeExchangeWriter(ctx context.Context) (err error) {
 	a.exchangeWriter, err = exchange.NewWriter(ctx, exchange.WriterConfig{
 		Stream: a.exchanges(), ClickHouse: a.engines.ClickHouse(),
 		ModuleDays: a.options.ModuleLogDays, QueryDays: a.options.QueryLogDays,
-		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("exchanges"),
+		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("exchanges"), Keep: a.keepExchanges,
 	})
 	return err
 }

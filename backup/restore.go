@@ -22,6 +22,8 @@ const roomToRestore = 1 << 50
 type RestoreConfig struct {
 	// Folder is the backup, Data the data folder to make, which is missing or empty.
 	Folder, Data string
+	// Records restores the records alone, for a node that gets the log from its cluster.
+	Records bool
 	// Options say where the engines of this machine are.
 	Options engine.Options
 	Logger  *slog.Logger
@@ -48,17 +50,12 @@ func Restore(ctx context.Context, c RestoreConfig) (m Manifest, err error) {
 	if err := datadir.WriteFile(dir.Join(datadir.RestoringFile), "errata restore makes this folder from a backup\n"); err != nil {
 		return m, err
 	}
-	if err := restoreFiles(dir, filepath.Join(c.Folder, filesDir)); err != nil {
-		return m, fmt.Errorf("restore the files: %w", err)
+	if c.Records {
+		err = c.restoreRecords(ctx, dir, m)
+	} else {
+		err = c.restoreAll(ctx, dir, m)
 	}
-	err = engine.RestoreStreams(ctx, engine.NATSConfig{StoreDir: dir.Join(datadir.NATSDir), MaxStore: roomToRestore, Logger: c.Logger},
-		m.Streams, func(s engine.StreamCopy) (io.ReadCloser, error) {
-			return os.Open(filepath.Join(c.Folder, streamPath(s.Name)))
-		})
 	if err != nil {
-		return m, err
-	}
-	if err := c.restoreTables(ctx, dir, m); err != nil {
 		return m, err
 	}
 	engine.Sync()
@@ -68,15 +65,38 @@ func Restore(ctx context.Context, c RestoreConfig) (m Manifest, err error) {
 	return m, datadir.SyncDir(dir.Path())
 }
 
+func (c RestoreConfig) restoreAll(ctx context.Context, dir *datadir.Dir, m Manifest) error {
+	if err := restoreFiles(dir, filepath.Join(c.Folder, filesDir)); err != nil {
+		return fmt.Errorf("restore the files: %w", err)
+	}
+	err := engine.RestoreStreams(ctx, engine.NATSConfig{StoreDir: dir.Join(datadir.NATSDir), MaxStore: roomToRestore, Logger: c.Logger},
+		m.Streams, func(s engine.StreamCopy) (io.ReadCloser, error) {
+			return os.Open(filepath.Join(c.Folder, streamPath(s.Name)))
+		})
+	if err != nil {
+		return err
+	}
+	return c.restoreTables(ctx, dir, m, m.Streams)
+}
+
+// restoreRecords restores the tables, which know the log by its time of creation: all nodes
+// of a cluster have the same one.
+func (c RestoreConfig) restoreRecords(ctx context.Context, dir *datadir.Dir, m Manifest) error {
+	if err := c.restoreTables(ctx, dir, m, nil); err != nil {
+		return err
+	}
+	return os.RemoveAll(dir.Join(datadir.NATSDir)) // the engines have made an empty one
+}
+
 // restoreTables starts both engines, looks at the streams and makes the tables.
-func (c RestoreConfig) restoreTables(ctx context.Context, dir *datadir.Dir, m Manifest) (err error) {
+func (c RestoreConfig) restoreTables(ctx context.Context, dir *datadir.Dir, m Manifest, streams []engine.StreamCopy) (err error) {
 	options := engine.Options{EngineBinary: c.Options.EngineBinary, LibCHDB: c.Options.LibCHDB}
 	engines, err := engine.Start(ctx, engine.Config{Options: options, Dir: dir, Logger: c.Logger})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, engines.Stop(context.WithoutCancel(ctx))) }()
-	if err := engine.CheckCopies(ctx, engines.JetStream(), m.Streams); err != nil {
+	if err := engine.CheckCopies(ctx, engines.JetStream(), streams); err != nil {
 		return err
 	}
 	for _, t := range m.Tables {

@@ -49,6 +49,8 @@ const (
 	ShownFile = "tls.pem"
 	// ACMEDir is the folder with the account and the certificates of ACME.
 	ACMEDir = "acme"
+	// ClusterFile says to which cluster, and which of its nodes, the folder belongs.
+	ClusterFile = "cluster.json"
 	// NATSDir is the folder of the embedded NATS, with the log.
 	NATSDir = "nats"
 	// KeyCopiesFile has copies of the API keys, without their secrets.

@@ -81,7 +81,16 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 		Clients:        NATSClients{Addr: e.cfg.NATSListen, Publish: e.cfg.Publish},
 		Leaves:         NATSLeaves{Addr: e.cfg.NATSLeafListen},
 		Hub:            NATSHub{URL: e.cfg.NATSLeaf},
+		Cluster:        e.cfg.Cluster,
 		Logger:         e.cfg.Logger,
+	}
+	if cfg.Cluster.On() {
+		if cfg.self, err = cfg.Cluster.Self(ctx); err != nil {
+			return err
+		}
+	}
+	if err := cfg.Cluster.claim(e.cfg.Dir, cfg.self); err != nil {
+		return err
 	}
 	if err := cfg.readLogins(e.cfg.Dir); err != nil {
 		return err

@@ -61,10 +61,13 @@ type NATSConfig struct {
 	// Hub connects the server to another one as one of its Leaves.
 	Leaves NATSLeaves
 	Hub    NATSHub
+	// Cluster makes the server one of several; its data folder has been claimed.
+	Cluster Cluster
 	// Logger is slog.Default() when nil.
 	Logger *slog.Logger
 
 	password string // of serviceUser, new for each start
+	self     string // the name of this node in its cluster, "" without one
 }
 
 // NATS is a connection to NATS, and the embedded server behind it if it is
@@ -123,7 +126,7 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 	if n.js, err = jetstream.New(n.conn); err != nil {
 		return nil, fmt.Errorf("engine: use JetStream: %w", err)
 	}
-	if _, err = n.js.AccountInfo(ctx); err != nil {
+	if err = n.awaitJetStream(ctx); err != nil {
 		return nil, fmt.Errorf("engine: JetStream does not answer; if NATS is external, is it started with JetStream on? %w", err)
 	}
 	return n, nil
@@ -186,7 +189,7 @@ func (n *NATS) runServer(ctx context.Context, cfg NATSConfig) (*server.Server, e
 		JetStreamMaxMemory: natsMaxMemory,
 		SyncAlways:         !cfg.LazySync,
 	}
-	if err := cfg.listen(options); err != nil {
+	if err := errors.Join(cfg.listen(options), cfg.Cluster.join(options, cfg.self)); err != nil {
 		return nil, err
 	}
 	srv, err := server.NewServer(options)

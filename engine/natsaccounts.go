@@ -26,9 +26,9 @@ const (
 
 // accounts keeps applications and ingest nodes away from the streams of the service.
 // Of the service's account, applications see the subjects that they may publish to,
-// and ingest nodes see nothing. A server that is open to neither has no accounts.
+// and ingest nodes see nothing. A server without any port has no accounts.
 func (c NATSConfig) accounts(o *server.Options) error {
-	if c.Clients.Addr == "" && c.Leaves.Addr == "" {
+	if !c.hasUsers() {
 		return nil
 	}
 	own := server.NewAccount(ownAccount)
@@ -59,6 +59,11 @@ func (c NATSConfig) accounts(o *server.Options) error {
 		})
 	}
 	return nil
+}
+
+// hasUsers says whether the server has a port, and so users.
+func (c NATSConfig) hasUsers() bool {
+	return c.Clients.Addr != "" || c.Leaves.Addr != "" || c.Cluster.On()
 }
 
 // enableOwnJetStream switches JetStream on for the service's account. A server

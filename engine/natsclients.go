@@ -47,9 +47,13 @@ func (c NATSConfig) listen(o *server.Options) (err error) {
 	if c.Leaves.Addr != "" || c.Hub.URL != "" { // so that hub and ingest nodes notice a frozen peer
 		o.PingInterval, o.MaxPingsOut = natsPing, natsPingsUnheard
 	}
-	if c.Clients.Addr == "" {
+	switch {
+	case c.Clients.Addr == "" && c.Cluster.On():
+		// The server opens its routes behind this port. No user may come in through it.
+		o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT
+	case c.Clients.Addr == "":
 		o.DontListen = true
-	} else {
+	default:
 		if c.Clients.Password == "" || len(c.Clients.Publish) == 0 {
 			return errors.New("engine: NATS clients need a password and subjects to publish to")
 		}
@@ -76,8 +80,8 @@ func (c NATSConfig) clientUser(account *server.Account) *server.User {
 
 // ownOptions are those of the service's connection to the embedded server.
 func (n *NATS) ownOptions() []nats.Option {
-	if n.cfg.Clients.Addr == "" && n.cfg.Leaves.Addr == "" {
-		return n.options() // there are no users
+	if !n.cfg.hasUsers() {
+		return n.options()
 	}
 	return append(n.options(), nats.UserInfo(serviceUser, n.cfg.password))
 }

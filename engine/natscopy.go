@@ -235,6 +235,7 @@ func (n *NATS) PutStream(ctx context.Context, c StreamCopy, r io.Reader) error {
 	if err := json.Unmarshal(c.Config, &config); err != nil {
 		return fail(err)
 	}
+	config.Replicas = 1 // also of a copy that a node of a cluster has made
 	var told server.JSApiStreamRestoreResponse
 	if err := n.ask(ctx, fmt.Sprintf(server.JSApiStreamRestoreT, c.Name), server.JSApiStreamRestoreRequest{Config: config}, &told); err != nil {
 		return fail(err)

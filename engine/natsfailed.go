@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -82,6 +83,14 @@ func (n *NATS) TestRoom() (err error) {
 
 // natsLog writes the server's messages to the service's log. Notices are the
 // server's banner and configuration, so they have the level debug.
+// usualLines begin lines of the server that tell an operator nothing: a healthy cluster
+// writes them at its start, and each second for a node that is away, which the service
+// tells once.
+var usualLines = [...]string{
+	"Error trying to connect to route", "Waiting for routing to be established", "JetStream has not established contact with a meta leader",
+	"Metalayer blocking snapshot", "Plaintext passwords detected", // those of the service itself, which never leave the process
+}
+
 type natsLog struct {
 	log *slog.Logger
 	// serious gets each warning and error.
@@ -91,6 +100,9 @@ type natsLog struct {
 func (l natsLog) tell(level slog.Level, format string, v []any) {
 	text := fmt.Sprintf(format, v...)
 	l.serious(text)
+	if slices.ContainsFunc(usualLines[:], func(begins string) bool { return strings.HasPrefix(text, begins) }) {
+		level = slog.LevelDebug
+	}
 	l.log.Log(context.Background(), level, text)
 }
 

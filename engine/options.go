@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -37,6 +38,8 @@ type Options struct {
 	// authorities of the certificates that clients must show, "" when they need none. An
 	// ingest node shows its certificate to the hub.
 	NATSTLSCert, NATSTLSKey, NATSTLSClientCA string
+	// Cluster makes this service one node of several that keep the same log.
+	Cluster Cluster
 	// ClickHouseDSN is an external ClickHouse server
 	// ("clickhouse://user:password@host:9000/database"), "" for the embedded one.
 	ClickHouseDSN string
@@ -83,7 +86,7 @@ func (o Options) Validate() error {
 	if o.LogMaxBytes != 0 && o.LogMaxBytes < MinLogMaxBytes {
 		return fmt.Errorf("log-max-bytes: %d is too small, want at least %d", o.LogMaxBytes, MinLogMaxBytes)
 	}
-	if err := o.NATSFiles().Validate(); err != nil {
+	if err := cmp.Or(o.NATSFiles().Validate(), o.Cluster.Validate()); err != nil {
 		return err
 	}
 	hub, err := url.Parse(o.NATSLeaf)
@@ -100,6 +103,8 @@ func (o Options) Validate() error {
 		{o.NATSTLSCert != "" && o.NATSListen == "" && o.NATSLeafListen == "" && !o.IsLeaf(), "nats-tls-cert: nobody connects to the embedded NATS; set nats-listen or nats-leaf-listen too, or leave it empty"},
 		{o.NATSTLSCert != "" && o.IsLeaf() && err == nil && hub.Scheme == "nats", "nats-tls-cert: nats-leaf is reached without TLS, where no certificate is shown; write its URL with tls:// as the hub does"},
 		{o.NATSTLSClientCA != "" && o.IsLeaf(), "nats-tls-client-ca: nats-leaf makes this an ingest node, to which nobody connects over NATS"},
+		{o.Cluster.On() && o.NATSURL != "", "cluster-name: the nodes of a cluster keep the log in the embedded NATS, and nats-url names another one"},
+		{o.Cluster.On() && o.IsLeaf(), "cluster-name: nats-leaf makes this an ingest node, which has no log"},
 		{o.ClickHouseListen != "" && o.ClickHouseDSN != "", "clickhouse-listen: it opens the embedded ClickHouse, and clickhouse-dsn names another one; let analysts connect there"},
 		{o.ClickHouseListen != "" && o.IsLeaf(), "clickhouse-listen: nats-leaf makes this an ingest node, which has no records"},
 		// The URL is not shown: it may hold a password.

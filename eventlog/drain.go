@@ -171,7 +171,7 @@ func (d *Drain) consumer(ctx context.Context, stream jetstream.Stream) (jetstrea
 	consumer, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		Name: d.cfg.Reader, Description: "Errata takes events to its log",
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: drainAckWait, MaxAckPending: 2 * drainMessages,
-		InactiveThreshold: drainIdle, MemoryStorage: true, Replicas: 1,
+		InactiveThreshold: drainIdle, MemoryStorage: true, // with as many replicas as the queue, as a work queue wants it
 	})
 	if err == nil {
 		return consumer, nil

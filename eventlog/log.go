@@ -15,6 +15,9 @@ type Log struct {
 	// Stream is the name of the stream, "LOG"; Prefix begins every subject, "" when
 	// the NATS server holds only one log.
 	Stream, Prefix string
+	// Node names the node whose records count for whoever waits for an effect, "" where
+	// all nodes share their records.
+	Node string
 }
 
 func (l Log) validate() error {

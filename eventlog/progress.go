@@ -11,15 +11,17 @@ import (
 // up to Checkpoint are in the records, and these commands have answers.
 type Progress struct {
 	Checkpoint uint64            `json:"checkpoint"`
+	Node       string            `json:"node,omitempty"`    // see [Log.Node]
 	Answers    map[uint64]Answer `json:"answers,omitempty"` // by sequence of the command
 }
 
 // Answer is the projector's answer to a command, a JSON value.
 type Answer = json.RawMessage
 
-// AnnounceProgress sends p to every node. A lost announcement does no harm: those
+// AnnounceProgress sends p to every node, in the name of log.Node. A lost announcement does no harm: those
 // who wait for an answer also poll the stored answers.
 func AnnounceProgress(log Log, p Progress) error {
+	p.Node = log.Node
 	data, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("encode progress: %w", err)
@@ -30,12 +32,12 @@ func AnnounceProgress(log Log, p Progress) error {
 	return nil
 }
 
-// FollowProgress calls on for each announcement of any projector until stop is
+// FollowProgress calls on for each announcement of a projector of log.Node until stop is
 // called. Announcements may be lost, so the caller must also poll.
 func FollowProgress(log Log, on func(Progress)) (stop func() error, err error) {
 	sub, err := log.NATS.Subscribe(log.Prefix+subjectFolded, func(m *nats.Msg) {
 		var p Progress
-		if json.Unmarshal(m.Data, &p) == nil { // else it is not from Errata
+		if json.Unmarshal(m.Data, &p) == nil && p.Node == log.Node { // else it is not from Errata, or about other records
 			on(p)
 		}
 	})

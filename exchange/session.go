@@ -47,6 +47,7 @@ func (l *lane) session(ctx context.Context) error {
 			return err
 		}
 		l.next = b.last + 1
+		l.written.Store(l.next)
 		l.since.Store(0)
 		if err := l.purge(ctx); err != nil {
 			l.logger.Warn("the written messages could not be purged from the stream; the next purge removes them", "up_to", b.last, "error", err)
@@ -130,7 +131,7 @@ func (l *lane) write(ctx context.Context, b *batch) error {
 	}
 }
 
-// purge removes the written messages from the stream.
+// purge removes the written messages from the stream that nobody else needs.
 func (l *lane) purge(ctx context.Context) error {
 	if l.next <= 1 {
 		return nil
@@ -139,10 +140,15 @@ func (l *lane) purge(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the stream %s: %w", l.stream.Name, err)
 	}
+	info := stream.CachedInfo()
+	keep := l.keep(l.store.log, l.next, info.State.Bytes > uint64(info.Config.MaxBytes)/2)
+	if keep <= 1 {
+		return nil
+	}
 	// Up to, and not including, the sequence.
-	err = stream.Purge(ctx, jetstream.WithPurgeSubject(l.stream.subject(l.store.log)), jetstream.WithPurgeSequence(l.next))
+	err = stream.Purge(ctx, jetstream.WithPurgeSubject(l.stream.subject(l.store.log)), jetstream.WithPurgeSequence(keep))
 	if err != nil {
-		return fmt.Errorf("purge %s before %d: %w", l.store.log, l.next, err)
+		return fmt.Errorf("purge %s before %d: %w", l.store.log, keep, err)
 	}
 	return nil
 }

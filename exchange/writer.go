@@ -30,6 +30,10 @@ type WriterConfig struct {
 	// Skipped is called for each message that cannot be read, perhaps more than
 	// once; nil for nobody.
 	Skipped func(sequence uint64, why error)
+	// Keep says from which message of a log on others still need the stream; next is the
+	// first that is not written here, and with urgent the stream is half full. nil: nobody
+	// else reads the stream.
+	Keep func(log Log, next uint64, urgent bool) uint64
 }
 
 // pauses are the pauses between tries while ClickHouse is away. The entries wait
@@ -74,6 +78,9 @@ func NewWriter(ctx context.Context, cfg WriterConfig) (*Writer, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Keep == nil {
+		cfg.Keep = func(_ Log, next uint64, _ bool) uint64 { return next }
+	}
 	if cfg.Skipped == nil {
 		cfg.Skipped = func(uint64, error) {}
 	}
@@ -83,7 +90,7 @@ func NewWriter(ctx context.Context, cfg WriterConfig) (*Writer, error) {
 		l := &lane{
 			stream: cfg.Stream, store: store{cfg.ClickHouse, log, time.Duration(days) * 24 * time.Hour},
 			now: cfg.Now, logger: cfg.Logger.With("log", log.String()),
-			skipped: cfg.Skipped,
+			skipped: cfg.Skipped, keep: cfg.Keep,
 		}
 		if err := l.locate(ctx); err != nil {
 			return nil, err
@@ -110,6 +117,9 @@ func (w *Writer) Start() {
 	w.work.Start(parts...)
 }
 
+// Next is the first message of the log on the stream that is not written.
+func (w *Writer) Next(log Log) uint64 { return w.lanes[log].written.Load() }
+
 // Stop ends the work and waits for it. Unwritten messages stay on the stream.
 // The error is that of ctx.
 func (w *Writer) Stop(ctx context.Context) error { return w.work.Stop(ctx) }
@@ -128,9 +138,12 @@ type lane struct {
 	logger  *slog.Logger
 	metrics *writerMetrics
 	skipped func(sequence uint64, why error)
+	keep    func(log Log, next uint64, urgent bool) uint64
 
-	epoch uint64 // of the stream, in the rows
-	next  uint64 // sequence of the first message that is not written
+	// written is next, for others.
+	written atomic.Uint64
+	epoch   uint64 // of the stream, in the rows
+	next    uint64 // sequence of the first message that is not written
 	// since is the time of the oldest message of the open batch on the stream,
 	// in Unix nanoseconds, 0 for none.
 	since atomic.Int64
@@ -168,5 +181,6 @@ func (l *lane) locate(ctx context.Context) error {
 	default:
 		l.epoch, l.next = last.epoch, last.sequence+1
 	}
+	l.written.Store(l.next)
 	return nil
 }

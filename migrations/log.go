@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -60,6 +61,11 @@ const (
 	alertsMaxBytes     = 8 << 20
 	deliveriesMaxBytes = 64 << 20
 	deliveriesAge      = 7 * 24 * time.Hour
+	// clusterMaxBytes bounds the secrets of a cluster, 100 bytes each.
+	clusterMaxBytes = 1 << 20
+	// madeAtOnce is how many streams and buckets are made at the same time. In a cluster
+	// each of them elects a leader first.
+	madeAtOnce = 8
 )
 
 // LogConfig is what differs between two logs.
@@ -72,6 +78,8 @@ type LogConfig struct {
 	// Replicas is 1, or 3 or 5 in a cluster; 0 means 1. A stream that has more
 	// keeps them.
 	Replicas int
+	// Cluster adds the bucket of what the nodes of a cluster share.
+	Cluster bool
 }
 
 // namespaceForm is what may be part of a subject, a stream name and a bucket name.
@@ -121,6 +129,9 @@ func AlertsBucket(namespace string) string { return suffixed("alerts", namespace
 // DeliveriesBucket is the bucket of messages on their way to channels.
 func DeliveriesBucket(namespace string) string { return suffixed("deliveries", namespace) }
 
+// ClusterBucket is the bucket of the secrets that the nodes of a cluster share.
+func ClusterBucket(namespace string) string { return suffixed("cluster", namespace) }
+
 func suffixed(name, namespace string) string {
 	if namespace == "" {
 		return name
@@ -142,17 +153,23 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 		return fmt.Errorf("migrations: Replicas is %d and must not be negative", cfg.Replicas)
 	}
 	cfg.Replicas = max(cfg.Replicas, 1)
+	group, making := errgroup.WithContext(ctx)
+	group.SetLimit(madeAtOnce)
 	for _, stream := range streamConfigs(cfg) {
-		if err := ensureStream(ctx, js, stream, stream.Name == AuditStream(cfg.Namespace)); err != nil {
-			return fmt.Errorf("migrations: stream %s: %w", stream.Name, err)
-		}
+		group.Go(func() error {
+			if err := ensureStream(making, js, stream, stream.Name == AuditStream(cfg.Namespace)); err != nil {
+				return fmt.Errorf("migrations: stream %s: %w", stream.Name, err)
+			}
+			return nil
+		})
 	}
 	for _, bucket := range bucketConfigs(cfg) {
-		if err := ensureBucket(ctx, js, bucket); err != nil {
-			return fmt.Errorf("migrations: bucket %s: %w", bucket.Bucket, err)
-		}
+		group.Go(func() error { return makeBucket(making, js, bucket) })
 	}
-	return nil
+	if err := group.Wait(); err != nil || !cfg.Cluster {
+		return err
+	}
+	return makeBucket(ctx, js, clusterConfig(cfg))
 }
 
 // Stores returns the names of all streams of a namespace, with those of the
@@ -214,37 +231,6 @@ func exchangesConfig(cfg LogConfig) jetstream.StreamConfig {
 		SubjectPrefix(cfg.Namespace)+"exchanges.>")
 	c.MaxBytes = exchangesMaxBytes
 	return c
-}
-
-// bucketConfigs are all buckets of the namespace.
-func bucketConfigs(cfg LogConfig) []jetstream.KeyValueConfig {
-	bucket := func(name, description string, age time.Duration, bytes int64) jetstream.KeyValueConfig {
-		return jetstream.KeyValueConfig{
-			Bucket: name, Description: "Errata: " + description, History: 1,
-			TTL: age, MaxBytes: bytes, Storage: jetstream.FileStorage, Replicas: cfg.Replicas,
-		}
-	}
-	return []jetstream.KeyValueConfig{
-		keysConfig(cfg),
-		bucket(ImportsBucket(cfg.Namespace), "old error files that were imported, by the hash of their bytes", 0, importsMaxBytes),
-		bucket(RequestsBucket(cfg.Namespace), "answers to requests with an Idempotency-Key, sealed with the caller's key", requestsAge, requestsMaxBytes),
-		bucket(ChallengesBucket(cfg.Namespace), "sign-in codes under way, hashed with a secret that is not here, and rate limits", challengesAge, challengesMaxBytes),
-		bucket(EnrolmentsBucket(cfg.Namespace), "authenticator apps of accounts, encrypted with a secret that is not here", 0, enrolmentsMaxBytes),
-		bucket(AlertsBucket(cfg.Namespace), "how far each rule of alerts is told", 0, alertsMaxBytes),
-		bucket(DeliveriesBucket(cfg.Namespace), "messages on their way to channels, and those that have ended", deliveriesAge, deliveriesMaxBytes),
-		bucket(FamiliarBucket(cfg.Namespace), "places and addresses that accounts have signed in from, made from the log; accounts by a hash", familiarAge, familiarMaxBytes),
-	}
-}
-
-func keysConfig(cfg LogConfig) jetstream.KeyValueConfig {
-	return jetstream.KeyValueConfig{
-		Bucket:      KeysBucket(cfg.Namespace),
-		Description: "Errata: API keys, by their id; no secret of theirs, only its hash. And the key that users are hashed with",
-		History:     keysHistory,
-		MaxBytes:    keysMaxBytes,
-		Storage:     jetstream.FileStorage,
-		Replicas:    cfg.Replicas,
-	}
 }
 
 // ensureStream makes the stream, or updates it. With keepRoom it keeps a larger
@@ -319,39 +305,4 @@ func unlimited(limit int64) int64 {
 		return -1
 	}
 	return limit
-}
-
-func ensureBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig) error {
-	_, err := js.KeyValue(ctx, want.Bucket)
-	if err == nil {
-		return checkBucket(ctx, js, want)
-	}
-	if !errors.Is(err, jetstream.ErrBucketNotFound) {
-		return err
-	}
-	if _, err = js.CreateKeyValue(ctx, want); errors.Is(err, jetstream.ErrBucketExists) {
-		return checkBucket(ctx, js, want)
-	}
-	return err
-}
-
-// checkBucket updates an existing bucket: its history, and its room and replicas
-// unless an operator has set more. Its storage cannot be changed.
-func checkBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig) error {
-	stream, err := js.Stream(ctx, "KV_"+want.Bucket)
-	if err != nil {
-		return err
-	}
-	have := stream.CachedInfo().Config
-	if have.Storage != want.Storage {
-		return fmt.Errorf("it is there and cannot be used: storage is %v and must be %v", have.Storage, want.Storage)
-	}
-	if have.MaxMsgsPerSubject == int64(want.History) && have.MaxBytes >= want.MaxBytes && have.Replicas >= want.Replicas {
-		return nil
-	}
-	want.MaxBytes, want.Replicas = max(want.MaxBytes, have.MaxBytes), max(want.Replicas, have.Replicas)
-	if _, err = js.UpdateKeyValue(ctx, want); err != nil {
-		return fmt.Errorf("change its room to %d bytes, its replicas to %d and its history to %d: %w", want.MaxBytes, want.Replicas, want.History, err)
-	}
-	return nil
 }

@@ -54,6 +54,8 @@ type RetentionConfig struct {
 	Up         func() bool
 	Projection func() projector.Status
 	Commander  Commander
+	// May says whether this node may purge the log now. With urgent it is nearly full.
+	May func(ctx context.Context, urgent bool) (bool, error)
 	// Keep are called in this order, after the snapshot and before the purge.
 	Keep []Keep
 	// History is held while the log is purged.
@@ -95,6 +97,9 @@ func (r *Retention) look(ctx context.Context) error {
 	keep := planPurge(state, r.cfg.Projection().Checkpoint.WindowFrom)
 	if keep == 0 {
 		return nil
+	}
+	if may, err := r.cfg.May(ctx, float64(state.Bytes) >= urgentAbove*float64(state.MaxBytes)); !may {
+		return err
 	}
 	if !r.cfg.History.TryAcquire(1) {
 		return nil // a replay reads the facts that would go

@@ -28,6 +28,9 @@ type Config struct {
 	// Quiet is for a rebuild beside the live projection: the projector announces
 	// nothing, takes no snapshots and merges no tables.
 	Quiet bool
+	// Elsewhere says that another node has the records of what was purged from the log
+	// before it was folded here. Without it, such facts count as lost.
+	Elsewhere bool
 	// Gaps decides about gaps of the log. With nil, for tests, all are passed.
 	Gaps Gaps
 }
@@ -53,10 +56,10 @@ var (
 	// ErrOtherLog: the projection was made from another log.
 	ErrOtherLog = errors.New("the projection in ClickHouse was made from another log than this one; " +
 		"use the data directory it belongs to, or an empty ClickHouse database")
-	// ErrHistoryLost: the tables are empty although the log was purged, so folding
-	// would silently begin in the middle. A rebuild begins with the tables of a
+	// ErrHistoryLost: the tables are empty although the log was purged, or with Elsewhere
+	// end before it begins, so folding would silently begin in the middle. A rebuild begins with the tables of a
 	// snapshot, which hold the earlier records.
-	ErrHistoryLost = errors.New("the tables are empty, and the log does not reach back to its first fact")
+	ErrHistoryLost = errors.New("the tables lack facts that the log does not hold any more")
 	// ErrRaceLost: another projector committed first. The session starts over.
 	ErrRaceLost = errors.New("another projector moved the checkpoint")
 )

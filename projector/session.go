@@ -67,7 +67,8 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if err != nil {
 		return err
 	}
-	if cp.Row == 0 && log.First > 1 && !p.lossAccepted.Load() {
+	lacks := cp.Row == 0 && log.First > 1 || p.cfg.Elsewhere && cp.Sequence+1 < log.First
+	if lacks && !p.lossAccepted.Load() {
 		return ErrHistoryLost
 	}
 	copies, err := p.store.hasCopies(ctx)

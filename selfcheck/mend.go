@@ -123,7 +123,11 @@ func (c *Checker) remake(ctx context.Context, r Result) error {
 	err := c.cfg.Rebuild(ctx, func(done, target uint64) {
 		c.report(r, fmt.Sprintf("The records are being made again from the log, beside these: fact %d of %d.", done, target))
 	})
-	if first := r.Damage[0]; errors.Is(err, projector.ErrNoHistory) && first.Kind == KindLost {
+	first := r.Damage[0]
+	switch lost := errors.Is(err, projector.ErrNoHistory) && first.Kind == KindLost; {
+	case lost && c.cfg.Elsewhere != "":
+		return errors.New(c.cfg.Elsewhere)
+	case lost:
 		// No copy of the older records exists: go on with those that the log holds.
 		c.lostBefore = first.First
 		c.cfg.Projector.AcceptLoss()

@@ -77,10 +77,14 @@ checksum. Afterwards start the service as always:
 Run it as the user of the service, and never start two services from one backup: both
 would send the same alerts, and applications could reach only one of them.
 
+With --records only the records are restored, for a node of a cluster that gets the log
+from the others: from a backup of one of them.
+
 A restore that is broken off leaves a folder on which no service starts; empty it and
 restore again.`
 
 func newRestore(t *terminal) *cobra.Command {
+	var records bool
 	cmd := &cobra.Command{
 		Use:   "restore FOLDER",
 		Short: "Make a data folder from a backup",
@@ -88,7 +92,7 @@ func newRestore(t *terminal) *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: configured(t, func(cmd *cobra.Command, c *config, args []string) error {
 			m, err := backup.Restore(cmd.Context(), backup.RestoreConfig{
-				Folder: args[0], Data: c.service.Data, Options: c.service.Options,
+				Folder: args[0], Data: c.service.Data, Options: c.service.Options, Records: records,
 				Logger: newLogger(cmd.ErrOrStderr(), slog.LevelWarn, "auto"),
 			})
 			if err != nil {
@@ -101,6 +105,7 @@ func newRestore(t *terminal) *cobra.Command {
 			})
 		}),
 	}
+	cmd.Flags().BoolVar(&records, "records", false, "Restore the records alone, for a node of a cluster.")
 	addSettings(cmd, "data", "engine-binary", "libchdb")
 	addJSON(cmd, "Print one JSON object.")
 	return cmd

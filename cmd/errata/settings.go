@@ -20,6 +20,8 @@ type config struct {
 	logFormat string // "auto", "text" or "json"
 	// mailPassword is the setting smtp-password: the password, or @ and its file.
 	mailPassword string
+	// clusterSecret is the setting cluster-secret, likewise.
+	clusterSecret string
 	// origins says where each setting was set; the others have their defaults.
 	origins map[string]string
 	// openSecret is the path of the configuration file if it holds a password that
@@ -59,29 +61,7 @@ type setting struct {
 // settings are the settings of a config, in the order of the help.
 func settings(c *config) []setting {
 	o := &c.service
-	return []setting{
-		textSetting("data", "folder", "Folder for everything Errata keeps: the log, the records, the first keys.", &o.Data),
-		textSetting("listen", "host:port", "Address to serve HTTP on. Port 0 picks a free one.", &o.Listen),
-		textSetting("otlp-listen", "host:port", "Second address, for OTLP/HTTP alone; its usual port is 4318. Empty: none, since the first serves OTLP too.", &o.OTLPListen),
-		textSetting("otlp-span-exceptions", "choice", "Exceptions that spans recorded: dedupe counts one once that comes as a log record too, on counts both, off passes over them.", &o.OTLPSpanExceptions),
-		textSetting("public-url", "url", "URL that applications and people reach the service at, as printed and written into DATA/keys/dsn. Empty: made from the listen address.", &o.PublicURL),
-		textSetting("tls-cert", "file", "Certificate with its chain, in PEM, for HTTPS at the addresses above. It is read again when it changes. Empty: HTTP without TLS.", &o.TLS.CertFile),
-		textSetting("tls-key", "file", "Its key, in PEM, without a password.", &o.TLS.KeyFile),
-		textSetting("tls-ca", "file", "Certificate authorities, in PEM, to trust beside the system's: for the service, the hub of an ingest node, and tls-acme-directory.", &o.TLS.CAFile),
-		listSetting("tls-acme-domains", "name,...", "Names to get certificates for from an ACME server, instead of tls-cert, separated by commas. Port 443 of each must lead here.", &o.TLS.Domains),
-		textSetting("tls-acme-email", "address", "Whom the ACME server may tell about problems. Empty: nobody.", &o.TLS.Email),
-		textSetting("tls-acme-directory", "url", "The ACME server.", &o.TLS.Directory),
-		secretSetting("nats-url", "url", "NATS server or cluster to keep the log in, instead of the embedded one. JetStream must be on.", &o.NATSURL),
-		textSetting("nats-listen", "host:port", "Address at which applications reach the embedded NATS to publish events. Empty: none. DATA/keys/nats.url has the user and its password.", &o.NATSListen),
-		countSetting("nats-replicas", "On how many servers of the cluster at nats-url each stream stands: 1, 3 or 5. Streams that have more keep them.", &o.NATSReplicas),
-		projectSetting("nats-project", "Project that events from NATS belong to.", &o.NATSProject),
-		textSetting("nats-leaf-listen", "host:port", "Address at which ingest nodes reach this service. Empty: none. DATA/keys/leaf.url has the user and its password.", &o.NATSLeafListen),
-		secretSetting("nats-leaf", "url", "Makes this an ingest node of the service at that URL, which stands in DATA/keys/leaf.url there: it takes events, keeps them until that service has them, and has no records.", &o.NATSLeaf),
-		textSetting("nats-tls-cert", "file", "Certificate with its chain, in PEM, for TLS at nats-listen and nats-leaf-listen. An ingest node shows it to its hub. It is read again when it changes.", &o.NATSTLSCert),
-		textSetting("nats-tls-key", "file", "Its key, in PEM, without a password.", &o.NATSTLSKey),
-		textSetting("nats-tls-client-ca", "file", "Authorities, in PEM, of the certificates that applications and ingest nodes must show. Empty: they need none.", &o.NATSTLSClientCA),
-		secretSetting("clickhouse-dsn", "dsn", "ClickHouse server to keep the records in, instead of the embedded one: clickhouse://user:password@host:9000/database.", &o.ClickHouseDSN),
-		textSetting("clickhouse-listen", "host:port", "Address at which analysts reach the embedded ClickHouse, over its native protocol. Empty: none. DATA/keys/clickhouse-analyst.password has the password.", &o.ClickHouseListen),
+	return append(placeSettings(c), []setting{
 		sizeSetting("log-max-bytes", "Size that the log may grow to; then new events are refused, never old ones dropped. \"auto\": 10GiB, at most 80 % of what the disk has for it.", &o.LogMaxBytes),
 		boolSetting("lazy-sync", "Answer senders before their events are on disk. A power cut then loses what came in during the last two minutes. Only sensible on a replicated cluster.", &o.LazySync),
 		textSetting("log-gaps", "choice", "What becomes of facts of the log that a damaged disk took: accept goes on behind them and raises an alarm, stop shows nothing new until an operator has decided.", &o.LogGaps),
@@ -114,6 +94,40 @@ func settings(c *config) []setting {
 			set: c.setLogFormat, get: func() string { return c.logFormat }},
 		textSetting("engine-binary", "path", "The errata-engine program, which runs the embedded ClickHouse. Empty: the one beside this program.", &o.EngineBinary),
 		textSetting("libchdb", "path", "The libchdb.so that errata-engine loads. Empty: beside this program, then the cache folder that \"make engine\" fills.", &o.LibCHDB),
+	}...)
+}
+
+// placeSettings say where the service listens and where it keeps what it has.
+func placeSettings(c *config) []setting {
+	o := &c.service
+	return []setting{
+		textSetting("data", "folder", "Folder for everything Errata keeps: the log, the records, the first keys.", &o.Data),
+		textSetting("listen", "host:port", "Address to serve HTTP on. Port 0 picks a free one.", &o.Listen),
+		textSetting("otlp-listen", "host:port", "Second address, for OTLP/HTTP alone; its usual port is 4318. Empty: none, since the first serves OTLP too.", &o.OTLPListen),
+		textSetting("otlp-span-exceptions", "choice", "Exceptions that spans recorded: dedupe counts one once that comes as a log record too, on counts both, off passes over them.", &o.OTLPSpanExceptions),
+		textSetting("public-url", "url", "URL that applications and people reach the service at, as printed and written into DATA/keys/dsn. Empty: made from the listen address.", &o.PublicURL),
+		textSetting("tls-cert", "file", "Certificate with its chain, in PEM, for HTTPS at the addresses above. It is read again when it changes. Empty: HTTP without TLS.", &o.TLS.CertFile),
+		textSetting("tls-key", "file", "Its key, in PEM, without a password.", &o.TLS.KeyFile),
+		textSetting("tls-ca", "file", "Certificate authorities, in PEM, to trust beside the system's: for the service, the hub of an ingest node, and tls-acme-directory.", &o.TLS.CAFile),
+		listSetting("tls-acme-domains", "name,...", "Names to get certificates for from an ACME server, instead of tls-cert, separated by commas. Port 443 of each must lead here.", &o.TLS.Domains),
+		textSetting("tls-acme-email", "address", "Whom the ACME server may tell about problems. Empty: nobody.", &o.TLS.Email),
+		textSetting("tls-acme-directory", "url", "The ACME server.", &o.TLS.Directory),
+		secretSetting("nats-url", "url", "NATS server or cluster to keep the log in, instead of the embedded one. JetStream must be on.", &o.NATSURL),
+		textSetting("nats-listen", "host:port", "Address at which applications reach the embedded NATS to publish events. Empty: none. DATA/keys/nats.url has the user and its password.", &o.NATSListen),
+		countSetting("nats-replicas", "On how many servers of the cluster at nats-url each stream stands: 1, 3 or 5. Streams that have more keep them.", &o.NATSReplicas),
+		projectSetting("nats-project", "Project that events from NATS belong to.", &o.NATSProject),
+		textSetting("nats-leaf-listen", "host:port", "Address at which ingest nodes reach this service. Empty: none. DATA/keys/leaf.url has the user and its password.", &o.NATSLeafListen),
+		secretSetting("nats-leaf", "url", "Makes this an ingest node of the service at that URL, which stands in DATA/keys/leaf.url there: it takes events, keeps them until that service has them, and has no records.", &o.NATSLeaf),
+		textSetting("nats-tls-cert", "file", "Certificate with its chain, in PEM, for TLS at nats-listen and nats-leaf-listen. An ingest node shows it to its hub. It is read again when it changes.", &o.NATSTLSCert),
+		textSetting("nats-tls-key", "file", "Its key, in PEM, without a password.", &o.NATSTLSKey),
+		textSetting("nats-tls-client-ca", "file", "Authorities, in PEM, of the certificates that applications and ingest nodes must show. Empty: they need none.", &o.NATSTLSClientCA),
+		textSetting("cluster-name", "name", "Makes this one node of the cluster with that name: three or five services that keep the same log, of which a minority may fail. Empty: a service of its own.", &o.Cluster.Name),
+		textSetting("cluster-listen", "host:port", "Address at which the other nodes reach this one; the usual port is 6222.", &o.Cluster.Listen),
+		listSetting("cluster-peers", "host:port,...", "Addresses of all nodes, this one among them, the same list on each. The first one founds the cluster.", &o.Cluster.Peers),
+		passwordSetting("cluster-secret", "What only the nodes know, at least 32 characters, or @FILE with a file that holds it and that only you can read.", &c.clusterSecret, &o.Cluster.Secret),
+		textSetting("cluster-node", "host:port", "Which of cluster-peers this node is. Empty: the one that cluster-listen says, or whose host is this machine.", &o.Cluster.Node),
+		secretSetting("clickhouse-dsn", "dsn", "ClickHouse server to keep the records in, instead of the embedded one: clickhouse://user:password@host:9000/database.", &o.ClickHouseDSN),
+		textSetting("clickhouse-listen", "host:port", "Address at which analysts reach the embedded ClickHouse, over its native protocol. Empty: none. DATA/keys/clickhouse-analyst.password has the password.", &o.ClickHouseListen),
 	}
 }
 

@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/errata-log/errata/alerts/service"
+	"github.com/errata-log/errata/cluster"
+	"github.com/errata-log/errata/exchange"
+	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/signin/challenge"
+)
+
+// joinCluster gives this node the secrets of its cluster, and begins to listen to the other
+// nodes.
+func (a *App) joinCluster(ctx context.Context) error {
+	o := a.options.Cluster
+	if !o.On() {
+		return nil
+	}
+	log := a.stream()
+	bucket, err := log.JetStream.KeyValue(ctx, migrations.ClusterBucket(a.options.Namespace))
+	if err != nil {
+		return fmt.Errorf("open the bucket of the cluster: %w", err)
+	}
+	if err := cluster.ShareSecrets(ctx, bucket, o.Secret, a.dir.Path(), challenge.SecretFile, service.SecretFile); err != nil {
+		return err
+	}
+	a.cluster, err = cluster.Open(cluster.Config{
+		NATS: log.NATS, Prefix: log.Prefix, Self: log.Node, Peers: o.Peers, About: a.aboutNode, Now: a.options.Now, Logger: a.logger,
+		Leader: func(ctx context.Context) (string, error) { return a.engines.NATS.Leader(ctx, log.Stream) },
+	})
+	if err == nil {
+		a.cleanups.AddPlain("cluster", a.cluster.Stop)
+	}
+	return err
+}
+
+// startMembers begins to tell the other nodes how far this one is.
+func (a *App) startMembers(context.Context) error {
+	a.cluster.Start()
+	return nil
+}
+
+// aboutNode is what this node says. It must not wait for anything: a node that says nothing
+// counts as away.
+func (a *App) aboutNode() (m cluster.Member) {
+	status := a.projector.Status()
+	m.Version, m.Folded, m.Lag = a.options.Version, status.Checkpoint.Sequence, status.Lag
+	m.Free, _, _ = a.engines.DiskRoom() // 0 where nobody knows
+	if a.records.Up() {
+		m.Modules, m.Queries = a.exchangeWriter.Next(exchange.Modules), a.exchangeWriter.Next(exchange.Queries)
+	}
+	return m
+}
+
+// elsewhere says what to do on a node whose records end before the log begins.
+func (a *App) elsewhere() string {
+	if !a.options.Cluster.On() {
+		return ""
+	}
+	return "this node lacks records of facts that were purged from the log, and other nodes have them: stop this one, make a backup of another one (errata backup FOLDER there), and take its records into an empty data folder (errata restore FOLDER --records here)"
+}
+
+// keepExchanges is from which message on other nodes need the module or query log.
+func (a *App) keepExchanges(log exchange.Log, next uint64, urgent bool) uint64 {
+	return a.cluster.Lowest(next, urgent, func(p cluster.Position) uint64 {
+		if log == exchange.Modules {
+			return p.Modules
+		}
+		return p.Queries
+	})
+}

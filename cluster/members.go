@@ -1,0 +1,217 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/errata-log/errata/internal/background"
+)
+
+// Config says who the nodes are and what this one says. All fields are required but Logger
+// and Now.
+type Config struct {
+	NATS *nats.Conn
+	// Prefix begins every subject of this service.
+	Prefix string
+	// Self is this node, one of Peers.
+	Self  string
+	Peers []string
+	// Leader is the node that leads the log.
+	Leader func(ctx context.Context) (string, error)
+	// About is what this node says, without its name. It must not wait for anything.
+	About  func() Member
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Members knows how far each node is. A nil *Members is that of a service of its own: it has
+// no other nodes.
+type Members struct {
+	cfg   Config
+	began time.Time
+	work  background.Runner
+	end   func() error
+
+	mu    sync.Mutex
+	heard map[string]heard
+	gone  map[string]bool // nodes of which the log says that they are away
+	news  chan struct{}   // closed and made anew whenever a node says something
+}
+
+// Open begins to listen to the other nodes. Stop ends it.
+func Open(cfg Config) (*Members, error) {
+	if cfg.NATS == nil || cfg.Self == "" || len(cfg.Peers) == 0 || cfg.Leader == nil || cfg.About == nil {
+		return nil, errors.New("cluster: NATS, Self, Peers, Leader and About are required")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	m := &Members{cfg: cfg, began: cfg.Now(), heard: map[string]heard{}, gone: map[string]bool{}, news: make(chan struct{})}
+	sub, err := cfg.NATS.Subscribe(m.subject(), func(msg *nats.Msg) {
+		var said Member
+		if json.Unmarshal(msg.Data, &said) == nil { // else it is not from Errata
+			m.listen(said)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cluster: listen to the other nodes: %w", err)
+	}
+	m.end = sub.Unsubscribe
+	return m, nil
+}
+
+// Start begins to say how far this node is.
+func (m *Members) Start() {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	m.began = m.cfg.Now()
+	m.mu.Unlock()
+	m.work.Start(background.Loop{Do: m.say, Every: sayPause, Failed: func(err error, _ int) {
+		m.cfg.Logger.Debug("the other nodes do not hear this one", "error", err)
+	}}.Run)
+}
+
+// Stop ends saying and listening.
+func (m *Members) Stop() {
+	_ = m.work.Stop(context.Background()) // the error is that of the context, which does not end
+	_ = m.end()                           // the connection may be closed
+}
+
+func (m *Members) subject() string { return m.cfg.Prefix + "node" }
+
+func (m *Members) say(context.Context) error {
+	m.tell()
+	about := m.cfg.About()
+	about.Node = m.cfg.Self
+	data, err := json.Marshal(about)
+	if err != nil {
+		return fmt.Errorf("encode what this node says: %w", err)
+	}
+	return m.cfg.NATS.Publish(m.subject(), data)
+}
+
+// tell says once that a node is away, and that it is back.
+func (m *Members) tell() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, peer := range m.cfg.Peers {
+		switch away := m.silence(peer) > silent; {
+		case peer == m.cfg.Self:
+		case away && !m.gone[peer]:
+			m.cfg.Logger.Warn("a node of the cluster is away", "node", peer)
+			m.gone[peer] = true
+		case !away && m.gone[peer]:
+			m.cfg.Logger.Info("a node of the cluster is back", "node", peer)
+			delete(m.gone, peer)
+		}
+	}
+}
+
+func (m *Members) listen(said Member) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.heard[said.Node] = heard{said, m.cfg.Now()}
+	close(m.news)
+	m.news = make(chan struct{})
+}
+
+// MayPurge says whether this node may purge the log: it leads the log, and every other node
+// is there, or was away for so long that nobody waits for it. With urgent the log is nearly
+// full, and nobody waits for a node that is away. Without other nodes it may.
+func (m *Members) MayPurge(ctx context.Context, urgent bool) (bool, error) {
+	if m == nil {
+		return true, nil
+	}
+	leader, err := m.cfg.Leader(ctx)
+	if err != nil || leader != m.cfg.Self {
+		return false, err
+	}
+	if away := m.away(); len(away) > 0 && !urgent {
+		return false, fmt.Errorf("%s cannot be reached, and needs what would be purged; the log is purged without it after %v, or when it is nearly full", strings.Join(away, ", "), patience)
+	}
+	return true, nil
+}
+
+// away are the other nodes that are away and are waited for.
+func (m *Members) away() (nodes []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, peer := range m.cfg.Peers {
+		if since := m.silence(peer); peer != m.cfg.Self && since > silent && since < patience {
+			nodes = append(nodes, peer)
+		}
+	}
+	return nodes
+}
+
+// silence is for how long the node has said nothing. The caller holds mu.
+func (m *Members) silence(node string) time.Duration {
+	last, ok := m.heard[node]
+	if !ok {
+		last.at = m.began
+	}
+	return m.cfg.Now().Sub(last.at)
+}
+
+// Folded waits until the records of every node that is there have the fact.
+func (m *Members) Folded(ctx context.Context, sequence uint64) error {
+	if m == nil {
+		return nil
+	}
+	for {
+		behind, news := m.behind(sequence)
+		if behind == "" {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return fmt.Errorf("the records of %s have not come to fact %d: %w", behind, sequence, ctx.Err())
+		}
+	}
+}
+
+// behind is a node that is there and has not folded the fact, "" for none.
+func (m *Members) behind(sequence uint64) (node string, news <-chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, peer := range m.cfg.Peers {
+		if peer != m.cfg.Self && m.silence(peer) <= silent && m.heard[peer].Folded < sequence {
+			return peer, m.news
+		}
+	}
+	return "", m.news
+}
+
+// Lowest is the least of what the nodes have in their tables, by of, 0 while that of a node
+// that is waited for is not known. With urgent nobody waits for a node that is away. own is
+// what this node has.
+func (m *Members) Lowest(own uint64, urgent bool, of func(Position) uint64) uint64 {
+	if m == nil {
+		return own
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, peer := range m.cfg.Peers {
+		if peer == m.cfg.Self {
+			continue
+		}
+		if since := m.silence(peer); since > patience || urgent && since > silent {
+			continue
+		}
+		own = min(own, of(m.heard[peer].Position))
+	}
+	return own
+}

@@ -1,0 +1,314 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/datadir"
+	"github.com/errata-log/errata/internal/background"
+)
+
+const (
+	// copies is on how many nodes of a cluster each stream stands, whatever the number of
+	// nodes: it outlives any one of them, and one more costs each event more.
+	copies = 3
+	// minSecret is the least length of a cluster's secret, in bytes. Whoever connects to
+	// a node sees a certificate that was made from it, and can try secrets.
+	minSecret = 32
+	// quorumPause is the pause between two tries to reach the leader of a cluster.
+	quorumPause = 200 * time.Millisecond
+	// quorumTell is how often the log says that the leader is not there yet.
+	quorumTell = 10 * time.Second
+	// quorumAsk bounds one try.
+	quorumAsk = 2 * time.Second
+)
+
+// Cluster makes the embedded NATS one of several servers that keep the same log. The zero
+// Cluster is for a service of its own.
+type Cluster struct {
+	// Name is the name of the cluster, the same on all nodes.
+	Name string
+	// Listen is the address, host:port, at which the other nodes reach this one.
+	Listen string
+	// Peers are the addresses, host:port, of all nodes, this one among them, and the same
+	// list on all of them. The first one founds the cluster.
+	Peers []string
+	// Secret is known to the nodes and to nobody else.
+	Secret string
+	// Node is which of Peers this is, "" to find that out: see [Cluster.Self].
+	Node string
+}
+
+// clusterName is what a cluster may be called.
+var clusterName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// On says whether there is a cluster.
+func (c Cluster) On() bool { return c.Name != "" }
+
+// Replicas is on how many nodes each stream stands, 0 without a cluster.
+func (c Cluster) Replicas() int { return min(copies, len(c.Peers)) }
+
+// Validate names the first setting that cannot be used.
+func (c Cluster) Validate() error {
+	if !c.On() {
+		if c.Listen != "" || len(c.Peers) > 0 || c.Secret != "" || c.Node != "" {
+			return errors.New("cluster-name: it is empty, and other settings of a cluster are set; give the cluster a name, or leave all of them empty")
+		}
+		return nil
+	}
+	if !clusterName.MatchString(c.Name) {
+		return errors.New("cluster-name: want up to 64 letters, digits, - and _")
+	}
+	if err := datadir.CheckListen(c.Listen, "6222"); err != nil {
+		return fmt.Errorf("cluster-listen: %w", err)
+	}
+	if n := len(c.Peers); n != 3 && n != 5 {
+		return fmt.Errorf("cluster-peers: want the addresses of 3 or 5 nodes, this one among them, got %d: one node of three may fail, and two of five", n)
+	}
+	for i, peer := range c.Peers {
+		if host, _, err := net.SplitHostPort(peer); err != nil || host == "" {
+			return fmt.Errorf("cluster-peers: %q is not host:port, such as errata-1.example.com:6222", peer)
+		}
+		if slices.Contains(c.Peers[:i], peer) {
+			return fmt.Errorf("cluster-peers: %s is named twice", peer)
+		}
+	}
+	if len(c.Secret) < minSecret {
+		return fmt.Errorf("cluster-secret: it has %d characters and must have %d: take what openssl rand -hex 32 prints", len(c.Secret), minSecret)
+	}
+	if c.Node != "" && !slices.Contains(c.Peers, c.Node) {
+		return fmt.Errorf("cluster-node: %s is not one of cluster-peers", c.Node)
+	}
+	return nil
+}
+
+// Self is which of Peers this node is: Node, or the one that is Listen, or where Listen
+// has no host the one with its port whose host is an address of this machine.
+func (c Cluster) Self(ctx context.Context) (string, error) {
+	if c.Node != "" {
+		return c.Node, nil
+	}
+	if slices.Contains(c.Peers, c.Listen) {
+		return c.Listen, nil
+	}
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		return "", fmt.Errorf("engine: read the addresses of this machine: %w", err)
+	}
+	_, listens, _ := net.SplitHostPort(c.Listen)
+	var found []string
+	for _, peer := range c.Peers {
+		host, port, _ := net.SplitHostPort(peer)
+		if port == listens && isOwn(ctx, host, own) {
+			found = append(found, peer)
+		}
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("engine: %d of the addresses in cluster-peers are addresses of this machine with the port of cluster-listen (%s); say with cluster-node which one this node is", len(found), c.Listen)
+	}
+	return found[0], nil
+}
+
+// isOwn says whether the host has one of the addresses. A host that has no address at the
+// moment is another one.
+func isOwn(ctx context.Context, host string, own []net.Addr) bool {
+	found, err := net.DefaultResolver.LookupIP(ctx, "ip", host)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(own, func(a net.Addr) bool {
+		network, ok := a.(*net.IPNet)
+		return ok && slices.ContainsFunc(found, network.IP.Equal)
+	})
+}
+
+// join makes the server one of the cluster. Its name must stay the same: Raft knows it by
+// that, also after its folder was lost.
+func (c Cluster) join(o *server.Options, self string) (err error) {
+	if !c.On() {
+		return nil
+	}
+	o.ServerName = self
+	o.Cluster = server.ClusterOpts{
+		Name: c.Name, TLSTimeout: quorumAsk.Seconds(), NoAdvertise: true, // each node is told all others
+		PingInterval: natsPing, MaxPingsOut: natsPingsUnheard,
+	}
+	if o.Cluster.TLSConfig, err = routesTLS(c.Secret, self); err != nil {
+		return err
+	}
+	if o.Cluster.Host, o.Cluster.Port, err = listenAt("the other nodes of the cluster", c.Listen); err != nil {
+		return err
+	}
+	// This node is among them, and the server ignores the route to itself: the first
+	// election waits for a majority of so many.
+	for _, peer := range c.Peers {
+		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: peer})
+	}
+	return nil
+}
+
+// awaitJetStream waits until JetStream answers. In a cluster that takes a majority of the
+// nodes, for which a start waits as long as it may.
+func (n *NATS) awaitJetStream(ctx context.Context) error {
+	if !n.cfg.Cluster.On() {
+		_, err := n.js.AccountInfo(ctx)
+		return err
+	}
+	began, told := time.Now(), time.Now()
+	for {
+		err := n.askJetStream(ctx)
+		if err == nil {
+			n.cfg.Logger.Info("the cluster has a leader", "cluster", n.cfg.Cluster.Name, "node", n.cfg.self, "waited", time.Since(began).Round(time.Millisecond))
+			return nil
+		}
+		if time.Since(told) > quorumTell {
+			told = time.Now()
+			n.cfg.Logger.Warn("this node waits for a majority of the cluster", "cluster", n.cfg.Cluster.Name, "node", n.cfg.self, "peers", n.cfg.Cluster.Peers, "error", err)
+		}
+		if !background.Wait(ctx, quorumPause) {
+			return fmt.Errorf("a majority of the nodes %v has not met: %w", n.cfg.Cluster.Peers, err)
+		}
+	}
+}
+
+func (n *NATS) askJetStream(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, quorumAsk)
+	defer cancel()
+	_, err := n.js.AccountInfo(ctx)
+	return err
+}
+
+// Leader is the node that leads the stream, "" outside of a cluster and while there is none.
+func (n *NATS) Leader(ctx context.Context, stream string) (string, error) {
+	if !n.cfg.Cluster.On() {
+		return "", nil
+	}
+	s, err := n.js.Stream(ctx, stream)
+	if err != nil {
+		return "", fmt.Errorf("engine: ask who leads the stream %s: %w", stream, err)
+	}
+	if cluster := s.CachedInfo().Cluster; cluster != nil {
+		return cluster.Leader, nil
+	}
+	return "", nil
+}
+
+// Self is the name of this node in its cluster, "" outside of one.
+func (n *NATS) Self() string { return n.cfg.self }
+
+// Membership says to which cluster a data folder belongs.
+type Membership struct {
+	Name string `json:"name"`
+	Node string `json:"node"`
+}
+
+// claim notes in the data folder to which cluster it belongs. It refuses a folder of
+// another one: a server that finds the streams of another kind of server deletes them.
+func (c Cluster) claim(dir *datadir.Dir, self string) error {
+	want := Membership{Name: c.Name, Node: self}
+	have, found, err := readMembership(dir)
+	switch {
+	case err != nil:
+		return err
+	case !c.On() && !found, found && have == want:
+		return nil
+	case !c.On():
+		return fmt.Errorf("engine: %s belongs to node %s of the cluster %q; set cluster-name and the other settings of that cluster", dir.Path(), have.Node, have.Name)
+	case found:
+		return fmt.Errorf("engine: %s belongs to node %s of the cluster %q, and the settings say node %s of %q; take another folder", dir.Path(), have.Node, have.Name, self, c.Name)
+	}
+	streams, err := filepath.Glob(filepath.Join(dir.Join(datadir.NATSDir), "jetstream", ownAccount, "streams", "*"))
+	if err != nil {
+		return err
+	}
+	if len(streams) > 0 {
+		return fmt.Errorf("engine: %s has the log of a service of its own, and a cluster would begin without it; take an empty folder, or run errata cluster init on this one first", dir.Path())
+	}
+	text, err := json.Marshal(want)
+	if err != nil {
+		return err
+	}
+	return datadir.WriteFile(dir.Join(datadir.ClusterFile), string(text)+"\n")
+}
+
+func readMembership(dir *datadir.Dir) (m Membership, found bool, err error) {
+	text, err := os.ReadFile(dir.Join(datadir.ClusterFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &m)
+	}
+	if err != nil {
+		return m, false, fmt.Errorf("engine: read to which cluster the folder belongs: %w", err)
+	}
+	return m, true, nil
+}
+
+// AwaitFounded waits, on a node that does not found its cluster, until the stream is there.
+// Two nodes that make a stream at the same time might make two.
+func (n *NATS) AwaitFounded(ctx context.Context, stream string) error {
+	if !n.cfg.Cluster.On() || n.Founds() {
+		return nil
+	}
+	told := time.Now()
+	for {
+		_, err := n.js.Stream(ctx, stream)
+		if err == nil {
+			return nil
+		}
+		if time.Since(told) > quorumTell {
+			told = time.Now()
+			n.cfg.Logger.Warn("this node waits for the one that founds the cluster", "founder", n.cfg.Cluster.Peers[0], "error", err)
+		}
+		if !background.Wait(ctx, quorumPause) {
+			return fmt.Errorf("engine: %s, the first of cluster-peers, has not founded the cluster: %w", n.cfg.Cluster.Peers[0], err)
+		}
+	}
+}
+
+// Founds says whether this node founds its cluster. A service of its own does.
+func (n *NATS) Founds() bool {
+	return !n.cfg.Cluster.On() || n.cfg.self == n.cfg.Cluster.Peers[0]
+}
+
+// Settled calls do, and in a cluster again and again until it succeeds or says something else
+// than that a node is not there yet. Before the engines are there, e is nil.
+func (e *Engines) Settled(ctx context.Context, do func(context.Context) error) error {
+	for {
+		err := do(ctx)
+		if err == nil || e == nil || !e.cfg.Cluster.On() || !isUnsettled(err) || !background.Wait(ctx, quorumPause) {
+			return err
+		}
+		e.cfg.Logger.Debug("the cluster cannot do it yet", "error", err)
+	}
+}
+
+// isUnsettled says whether the error may be gone once all nodes are there.
+func isUnsettled(err error) bool {
+	var refused *jetstream.APIError
+	if errors.As(err, &refused) {
+		return refused.Code >= firstOwnFault || refused.ErrorCode == codeNoPeers
+	}
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse)
+}
+
+// firstOwnFault is the least code of an answer which says that the server could not do it.
+const firstOwnFault = 500
+
+// codeNoPeers is JetStream's code for a stream that finds not enough nodes.
+const codeNoPeers = 10005

@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"context"
+	"crypto/tls"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/datadir"
+	"github.com/errata-log/errata/test/product"
+)
+
+const testSecret = "a secret of a test, with 32 characters"
+
+func threePeers() Cluster {
+	return Cluster{Name: "demo", Listen: ":6222", Peers: []string{"a:6222", "b:6222", "c:6222"}, Secret: testSecret}
+}
+
+func TestClusterSettings(t *testing.T) {
+	if err := (Cluster{}).Validate(); err != nil {
+		t.Errorf("no cluster: %v", err)
+	}
+	if err := threePeers().Validate(); err != nil {
+		t.Errorf("a cluster of three: %v", err)
+	}
+	for want, change := range map[string]func(*Cluster){
+		"cluster-name: it is empty": func(c *Cluster) { c.Name = "" },
+		"cluster-name: want":        func(c *Cluster) { c.Name = "two words" },
+		"cluster-listen":            func(c *Cluster) { c.Listen = "6222" },
+		"got 2":                     func(c *Cluster) { c.Peers = c.Peers[:2] },
+		"got 4":                     func(c *Cluster) { c.Peers = append(c.Peers, "d:6222") },
+		`":6222" is not host:port`:  func(c *Cluster) { c.Peers[1] = ":6222" },
+		"a:6222 is named twice":     func(c *Cluster) { c.Peers[1] = "a:6222" },
+		"cluster-secret":            func(c *Cluster) { c.Secret = "short" },
+		"cluster-node":              func(c *Cluster) { c.Node = "d:6222" },
+	} {
+		c := threePeers()
+		change(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		} else if strings.Contains(err.Error(), testSecret) {
+			t.Errorf("the error shows the secret: %v", err)
+		}
+	}
+}
+
+// A node finds itself in the list that is the same on all nodes.
+func TestWhichNodeThisIs(t *testing.T) {
+	for _, c := range []struct {
+		listen, node string
+		peers        []string
+		want         string
+	}{
+		{"127.0.0.1:6222", "", []string{"127.0.0.1:6221", "127.0.0.1:6222", "127.0.0.1:6223"}, "127.0.0.1:6222"},
+		{":6222", "", []string{"192.0.2.1:6222", "127.0.0.1:6222", "192.0.2.3:6222"}, "127.0.0.1:6222"},
+		{":6222", "", []string{"192.0.2.1:6222", "localhost:6222", "192.0.2.3:6222"}, "localhost:6222"},
+		{":6222", "", []string{"192.0.2.1:6222", "127.0.0.1:6223", "192.0.2.3:6222"}, ""},
+		{":6222", "", []string{"127.0.0.1:6222", "localhost:6222", "192.0.2.3:6222"}, ""},
+		{":6222", "192.0.2.3:6222", []string{"192.0.2.1:6222", "127.0.0.1:6222", "192.0.2.3:6222"}, "192.0.2.3:6222"},
+	} {
+		self, err := Cluster{Listen: c.listen, Node: c.node, Peers: c.peers}.Self(t.Context())
+		if self != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("listen %s, peers %v: got %q, %v, want %q", c.listen, c.peers, self, err, c.want)
+		}
+	}
+}
+
+// A folder belongs to one node of one cluster, or to a service of its own.
+func TestAFolderStaysWithItsNode(t *testing.T) {
+	open := func() *datadir.Dir {
+		dir, err := datadir.Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = dir.Close() }) // the folder is removed with the test
+		return dir
+	}
+	dir, c := open(), threePeers()
+	for range 2 { // the second time it is there already
+		if err := c.claim(dir, "b:6222"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := c
+	other.Name = "other"
+	for what, err := range map[string]error{
+		"another node": c.claim(dir, "c:6222"), "another cluster": other.claim(dir, "b:6222"), "no cluster": Cluster{}.claim(dir, ""),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "node b:6222 of the cluster \"demo\"") {
+			t.Errorf("%s took the folder: %v", what, err)
+		}
+	}
+	used := open()
+	if err := os.MkdirAll(filepath.Join(used.Join(datadir.NATSDir), "jetstream", ownAccount, "streams", "LOG"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := (Cluster{}).claim(used, ""); err != nil {
+		t.Errorf("a service of its own: %v", err)
+	}
+	if err := c.claim(used, "b:6222"); err == nil || !strings.Contains(err.Error(), "service of its own") {
+		t.Errorf("a cluster took the folder of a service of its own: %v", err)
+	}
+}
+
+// Whoever knows the secret gets a route, and nobody else.
+func TestRoutesNeedTheSecret(t *testing.T) {
+	server, err := routesTLS(testSecret, "a:6222")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	shaken := make(chan error, 1)
+	go func() { // ends with the listener
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			shaken <- conn.(*tls.Conn).Handshake()
+			conn.Close()
+		}
+	}()
+	meet := func(client *tls.Config) (own, others error) {
+		conn, err := (&tls.Dialer{Config: client}).DialContext(t.Context(), "tcp", listener.Addr().String())
+		if err == nil {
+			conn.Close()
+		}
+		return err, <-shaken
+	}
+	for secret, good := range map[string]bool{testSecret: true, testSecret + "!": false} {
+		client, err := routesTLS(secret, "b:6222")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if own, others := meet(client); (own == nil && others == nil) != good {
+			t.Errorf("secret %q: %v, %v", secret, own, others)
+		}
+	}
+	if _, others := meet(&tls.Config{InsecureSkipVerify: true}); others == nil {
+		t.Error("a client without a certificate got a route")
+	}
+}
+
+// Three servers with the same settings make one stream on all of them.
+func TestThreeServersAreOne(t *testing.T) {
+	var c Cluster
+	c.Name, c.Secret = "demo", testSecret
+	for range 3 {
+		addr, err := product.FreeAddr()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Peers = append(c.Peers, addr)
+	}
+	type started struct {
+		nats *NATS
+		err  error
+	}
+	all := make(chan started, len(c.Peers))
+	for _, peer := range c.Peers {
+		own := c
+		own.Listen = peer
+		dir := t.TempDir()
+		go func() {
+			n, err := StartNATS(t.Context(), NATSConfig{StoreDir: dir, MaxStore: 1 << 30, Cluster: own, self: peer})
+			all <- started{n, err}
+		}()
+	}
+	var nodes []*NATS
+	for range c.Peers {
+		one := <-all
+		if one.err != nil {
+			t.Fatal(one.err)
+		}
+		nodes = append(nodes, one.nats)
+		t.Cleanup(func() {
+			if err := one.nats.Stop(context.WithoutCancel(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	stream, err := nodes[0].JetStream().CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: c.Replicas()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(stream.CachedInfo().Cluster.Replicas); got != 2 {
+		t.Errorf("the stream has a leader and %d others, want 2", got)
+	}
+	for _, n := range nodes {
+		if leader, err := n.Leader(t.Context(), "S"); err != nil || leader != stream.CachedInfo().Cluster.Leader {
+			t.Errorf("%s says that %q leads, %v; want %q", n.Self(), leader, err, stream.CachedInfo().Cluster.Leader)
+		}
+	}
+}
