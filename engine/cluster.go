@@ -216,33 +216,39 @@ type Membership struct {
 	Node string `json:"node"`
 }
 
-// claim notes in the data folder to which cluster it belongs. It refuses a folder of
-// another one: a server that finds the streams of another kind of server deletes them.
-func (c Cluster) claim(dir *datadir.Dir, self string) error {
+// claim notes in the data folder to which cluster it belongs, and returns which node this is.
+// It refuses a folder of another one: a server that finds the streams of another kind of
+// server deletes them.
+func (c Cluster) claim(ctx context.Context, dir *datadir.Dir) (self string, err error) {
+	if c.On() {
+		if self, err = c.Self(ctx); err != nil {
+			return "", err
+		}
+	}
 	want := Membership{Name: c.Name, Node: self}
 	have, found, err := readMembership(dir)
 	switch {
 	case err != nil:
-		return err
+		return "", err
 	case !c.On() && !found, found && have == want:
-		return nil
+		return self, nil
 	case !c.On():
-		return fmt.Errorf("engine: %s belongs to node %s of the cluster %q; set cluster-name and the other settings of that cluster", dir.Path(), have.Node, have.Name)
+		return "", fmt.Errorf("engine: %s belongs to node %s of the cluster %q; set cluster-name and the other settings of that cluster", dir.Path(), have.Node, have.Name)
 	case found:
-		return fmt.Errorf("engine: %s belongs to node %s of the cluster %q, and the settings say node %s of %q; take another folder", dir.Path(), have.Node, have.Name, self, c.Name)
+		return "", fmt.Errorf("engine: %s belongs to node %s of the cluster %q, and the settings say node %s of %q; take another folder", dir.Path(), have.Node, have.Name, self, c.Name)
 	}
 	streams, err := filepath.Glob(filepath.Join(dir.Join(datadir.NATSDir), "jetstream", ownAccount, "streams", "*"))
 	if err != nil {
-		return err
+		return "", err
 	}
 	if len(streams) > 0 {
-		return fmt.Errorf("engine: %s has the log of a service of its own, and a cluster would begin without it; take an empty folder, or run errata cluster init on this one first", dir.Path())
+		return "", fmt.Errorf("engine: %s has the log of a service of its own, and a cluster would begin without it; take an empty folder", dir.Path())
 	}
 	text, err := json.Marshal(want)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return datadir.WriteFile(dir.Join(datadir.ClusterFile), string(text)+"\n")
+	return self, datadir.WriteFile(dir.Join(datadir.ClusterFile), string(text)+"\n")
 }
 
 func readMembership(dir *datadir.Dir) (m Membership, found bool, err error) {
@@ -300,8 +306,7 @@ func (e *Engines) Settled(ctx context.Context, do func(context.Context) error) e
 
 // isUnsettled says whether the error may be gone once all nodes are there.
 func isUnsettled(err error) bool {
-	var refused *jetstream.APIError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return refused.Code >= firstOwnFault || refused.ErrorCode == codeNoPeers
 	}
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse)

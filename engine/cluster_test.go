@@ -79,16 +79,26 @@ func TestAFolderStaysWithItsNode(t *testing.T) {
 		t.Cleanup(func() { _ = dir.Close() }) // the folder is removed with the test
 		return dir
 	}
+	claim := func(c Cluster, dir *datadir.Dir, node string) error {
+		if c.On() {
+			c.Node = node
+		}
+		self, err := c.claim(t.Context(), dir)
+		if err == nil && self != node {
+			t.Errorf("this node is %q, want %q", self, node)
+		}
+		return err
+	}
 	dir, c := open(), threePeers()
 	for range 2 { // the second time it is there already
-		if err := c.claim(dir, "b:6222"); err != nil {
+		if err := claim(c, dir, "b:6222"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	other := c
 	other.Name = "other"
 	for what, err := range map[string]error{
-		"another node": c.claim(dir, "c:6222"), "another cluster": other.claim(dir, "b:6222"), "no cluster": Cluster{}.claim(dir, ""),
+		"another node": claim(c, dir, "c:6222"), "another cluster": claim(other, dir, "b:6222"), "no cluster": claim(Cluster{}, dir, ""),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "node b:6222 of the cluster \"demo\"") {
 			t.Errorf("%s took the folder: %v", what, err)
@@ -98,10 +108,10 @@ func TestAFolderStaysWithItsNode(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(used.Join(datadir.NATSDir), "jetstream", ownAccount, "streams", "LOG"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := (Cluster{}).claim(used, ""); err != nil {
+	if err := claim(Cluster{}, used, ""); err != nil {
 		t.Errorf("a service of its own: %v", err)
 	}
-	if err := c.claim(used, "b:6222"); err == nil || !strings.Contains(err.Error(), "service of its own") {
+	if err := claim(c, used, "b:6222"); err == nil || !strings.Contains(err.Error(), "service of its own") {
 		t.Errorf("a cluster took the folder of a service of its own: %v", err)
 	}
 }

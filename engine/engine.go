@@ -84,13 +84,10 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 		Cluster:        e.cfg.Cluster,
 		Logger:         e.cfg.Logger,
 	}
-	if cfg.Cluster.On() {
-		if cfg.self, err = cfg.Cluster.Self(ctx); err != nil {
+	if e.cfg.NATSURL == "" {
+		if cfg.self, err = cfg.Cluster.claim(ctx, e.cfg.Dir); err != nil {
 			return err
 		}
-	}
-	if err := cfg.Cluster.claim(e.cfg.Dir, cfg.self); err != nil {
-		return err
 	}
 	if err := cfg.readLogins(e.cfg.Dir); err != nil {
 		return err

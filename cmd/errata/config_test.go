@@ -80,6 +80,12 @@ func TestPrecedence(t *testing.T) {
 		"nats-leaf-listen":     {"127.0.0.1:7", "127.0.0.1:8", "127.0.0.1:9"},
 		"nats-leaf":            {"nats://f:1", "nats://e:1", "nats://g:1"},
 
+		"cluster-name":   {"f", "e", "g"},
+		"cluster-listen": {"f:1", "e:1", "g:1"},
+		"cluster-peers":  {"f:1,x:1,y:1", "e:1,x:1,y:1", "g:1,x:1,y:1"},
+		"cluster-secret": {strings.Repeat("f", 32), strings.Repeat("e", 32), "@" + secretFile(t, strings.Repeat("g", 32), 0o600)},
+		"cluster-node":   {"f:1", "e:1", "g:1"},
+
 		"key-events-per-minute":     {"1", "2", "3"},
 		"project-events-per-minute": {"1", "2", "3"},
 		"new-records-per-hour":      {"1", "2", "3"},
@@ -94,8 +100,20 @@ func TestPrecedence(t *testing.T) {
 		"nats-tls-key":       {"/f/key", "/e/key", "/g/key"},
 		"nats-tls-client-ca": {"/f/ca", "/e/ca", "/g/ca"},
 	}
+	node := func(but string) map[string]string {
+		all := map[string]string{
+			"cluster-name": "c", "cluster-listen": ":1", "cluster-peers": "f:1,e:1,g:1", "cluster-secret": strings.Repeat("s", 32),
+		}
+		delete(all, but)
+		return all
+	}
 	// What some settings need beside them.
 	beside := map[string]map[string]string{
+		"cluster-name":       node("cluster-name"),
+		"cluster-listen":     node("cluster-listen"),
+		"cluster-peers":      node("cluster-peers"),
+		"cluster-secret":     node("cluster-secret"),
+		"cluster-node":       node(""),
 		"mail-module":        {"smtp-host": "h", "smtp-from": "a@example.com"},
 		"nats-replicas":      {"nats-url": "nats://a"},
 		"tls-cert":           {"tls-key": "k"},
