@@ -171,6 +171,7 @@ func (a *App) allSteps() []step {
 		{"commander", a.openCommander},
 		{"requests", a.openRequests},
 		{"audit", a.startAudit},
+		{"spool", a.openSpool},
 		{"log", a.openLog},
 		{"watchdog", a.startWatchdog},
 		{"settings", a.openSettings},

@@ -6,7 +6,10 @@ import (
 
 	"github.com/errata-log/errata/alerts/service"
 	"github.com/errata-log/errata/cluster"
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/exchange"
+	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/signin/challenge"
 )
@@ -39,6 +42,35 @@ func (a *App) joinCluster(ctx context.Context) error {
 // startMembers begins to tell the other nodes how far this one is.
 func (a *App) startMembers(context.Context) error {
 	a.cluster.Start()
+	return nil
+}
+
+// spool is where events go while the log has no leader, nil without a cluster.
+func (a *App) spool() *eventlog.Log {
+	if !a.options.Cluster.Spools() {
+		return nil
+	}
+	log := a.stream()
+	log.Stream, log.Prefix = migrations.NodeSpool(a.options.Namespace, log.Node)
+	return &log
+}
+
+// openSpool makes the spool, and begins to move what is in it to the log.
+func (a *App) openSpool(ctx context.Context) error {
+	spool, js := a.spool(), a.engines.JetStream()
+	if spool == nil {
+		return nil
+	}
+	if err := migrations.MakeNodeSpool(ctx, js, a.options.Namespace, spool.Node, a.engines.NATS.Tag(), engine.SpoolRoom); err != nil {
+		return err
+	}
+	drain := eventlog.NewDrain(eventlog.DrainConfig{
+		Log: a.stream(), JetStream: js, Stream: spool.Stream, Name: spool.Stream, Kept: a.imports, Reader: "drain",
+		Take: eventlog.TakeBlocks(a.options.Now), Logger: a.logger, Skipped: a.strays.In("log"),
+	})
+	work := &background.Runner{}
+	work.Start(drain.Run)
+	a.cleanups.Add("spool", work.Stop)
 	return nil
 }
 

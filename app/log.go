@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
@@ -15,7 +16,7 @@ import (
 
 func (a *App) openLog(context.Context) error {
 	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{
-		Log: a.stream(), Logger: a.logger, Registerer: a.options.Registry,
+		Log: a.stream(), Spool: a.spool(), Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {
 		return err
@@ -60,9 +61,13 @@ func (a *App) startWatchdog(context.Context) error {
 	if a.options.NATSURL != "" {
 		return nil
 	}
+	silent := a.log.Silent
+	if a.options.Cluster.On() { // without a majority nobody answers, and a restart would not help
+		silent = func() (first, last time.Time, why error) { return }
+	}
 	dog, err := watchdog.New(watchdog.Config{
 		Stopped: a.engines.NATS.Stopped, TestRoom: a.engines.NATS.TestRoom, Restart: a.engines.NATS.Restart,
-		Silent: a.log.Silent,
+		Silent: silent,
 		Alarms: a.alarms, Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {

@@ -102,7 +102,7 @@ type Options struct {
 // DefaultOptions keeps everything in ./data and serves on loopback only.
 func DefaultOptions() Options {
 	return Options{
-		Options:        engine.Options{NATSReplicas: 1},
+		Options:        engine.Options{NATSReplicas: 1, Cluster: engine.Cluster{Ack: engine.AckSpool}},
 		Data:           "data",
 		Listen:         "127.0.0.1:8080",
 		TLS:            certs.Options{Directory: certs.DefaultDirectory},

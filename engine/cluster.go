@@ -51,6 +51,27 @@ type Cluster struct {
 	Secret string
 	// Node is which of Peers this is, "" to find that out: see [Cluster.Self].
 	Node string
+	// Ack is AckSpool, or AckQuorum to refuse events while the log has no leader.
+	Ack string
+}
+
+// When a sender gets its 2xx while the log has no leader.
+const (
+	AckSpool  = "spool"  // once the event is on the disk of this node
+	AckQuorum = "quorum" // never
+)
+
+// Spools says whether the node keeps events while the log has no leader.
+func (c Cluster) Spools() bool { return c.On() && c.Ack != AckQuorum }
+
+// SpoolRoom bounds the spool of a node, in bytes: minutes of events at the highest rate.
+const SpoolRoom = 1 << 30
+
+func (c Cluster) spoolRoom() int64 {
+	if c.On() {
+		return SpoolRoom
+	}
+	return 0
 }
 
 // clusterName is what a cluster may be called.
@@ -89,6 +110,9 @@ func (c Cluster) Validate() error {
 	}
 	if len(c.Secret) < minSecret {
 		return fmt.Errorf("cluster-secret: it has %d characters and must have %d: take what openssl rand -hex 32 prints", len(c.Secret), minSecret)
+	}
+	if c.Ack != AckSpool && c.Ack != AckQuorum {
+		return fmt.Errorf("cluster-ack: %q is neither %s nor %s", c.Ack, AckSpool, AckQuorum)
 	}
 	if c.Node != "" && !slices.Contains(c.Peers, c.Node) {
 		return fmt.Errorf("cluster-node: %s is not one of cluster-peers", c.Node)
@@ -142,7 +166,7 @@ func (c Cluster) join(o *server.Options, self string) (err error) {
 	if !c.On() {
 		return nil
 	}
-	o.ServerName = self
+	o.ServerName, o.Tags = self, []string{nodeTag + self}
 	o.Cluster = server.ClusterOpts{
 		Name: c.Name, TLSTimeout: quorumAsk.Seconds(), NoAdvertise: true, // each node is told all others
 		PingInterval: natsPing, MaxPingsOut: natsPingsUnheard,
@@ -206,6 +230,12 @@ func (n *NATS) Leader(ctx context.Context, stream string) (string, error) {
 	}
 	return "", nil
 }
+
+// nodeTag begins the tag of a node, for streams that stand on that node alone.
+const nodeTag = "node:"
+
+// Tag is the tag that places a stream on this node.
+func (n *NATS) Tag() string { return nodeTag + n.cfg.self }
 
 // Self is the name of this node in its cluster, "" outside of one.
 func (n *NATS) Self() string { return n.cfg.self }

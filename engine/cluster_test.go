@@ -17,7 +17,7 @@ import (
 const testSecret = "a secret of a test, with 32 characters"
 
 func threePeers() Cluster {
-	return Cluster{Name: "demo", Listen: ":6222", Peers: []string{"a:6222", "b:6222", "c:6222"}, Secret: testSecret}
+	return Cluster{Name: "demo", Listen: ":6222", Peers: []string{"a:6222", "b:6222", "c:6222"}, Secret: testSecret, Ack: AckSpool}
 }
 
 func TestClusterSettings(t *testing.T) {
@@ -36,6 +36,7 @@ func TestClusterSettings(t *testing.T) {
 		`":6222" is not host:port`:  func(c *Cluster) { c.Peers[1] = ":6222" },
 		"a:6222 is named twice":     func(c *Cluster) { c.Peers[1] = "a:6222" },
 		"cluster-secret":            func(c *Cluster) { c.Secret = "short" },
+		"cluster-ack":               func(c *Cluster) { c.Ack = "one" },
 		"cluster-node":              func(c *Cluster) { c.Node = "d:6222" },
 	} {
 		c := threePeers()
@@ -159,8 +160,9 @@ func TestRoutesNeedTheSecret(t *testing.T) {
 	}
 }
 
-// Three servers with the same settings make one stream on all of them.
-func TestThreeServersAreOne(t *testing.T) {
+// startThree starts the servers of a cluster.
+func startThree(t *testing.T) (nodes []*NATS) {
+	t.Helper()
 	var c Cluster
 	c.Name, c.Secret = "demo", testSecret
 	for range 3 {
@@ -184,7 +186,6 @@ func TestThreeServersAreOne(t *testing.T) {
 			all <- started{n, err}
 		}()
 	}
-	var nodes []*NATS
 	for range c.Peers {
 		one := <-all
 		if one.err != nil {
@@ -197,7 +198,13 @@ func TestThreeServersAreOne(t *testing.T) {
 			}
 		})
 	}
-	stream, err := nodes[0].JetStream().CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: c.Replicas()})
+	return nodes
+}
+
+// Three servers with the same settings make one stream on all of them.
+func TestThreeServersAreOne(t *testing.T) {
+	nodes := startThree(t)
+	stream, err := nodes[0].JetStream().CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: nodes[0].cfg.Cluster.Replicas()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,6 +214,31 @@ func TestThreeServersAreOne(t *testing.T) {
 	for _, n := range nodes {
 		if leader, err := n.Leader(t.Context(), "S"); err != nil || leader != stream.CachedInfo().Cluster.Leader {
 			t.Errorf("%s says that %q leads, %v; want %q", n.Self(), leader, err, stream.CachedInfo().Cluster.Leader)
+		}
+	}
+}
+
+// A stream of one node takes messages on that node, also while the others are away.
+func TestAStreamOfOneNode(t *testing.T) {
+	nodes := startThree(t)
+	alone := nodes[1]
+	stream, err := alone.JetStream().CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: "SPOOL", Subjects: []string{"spool"}, Placement: &jetstream.Placement{Tags: []string{alone.Tag()}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := stream.CachedInfo().Cluster.Leader; at != alone.Self() {
+		t.Fatalf("the stream is on %s, want %s", at, alone.Self())
+	}
+	for _, other := range []*NATS{nodes[0], nodes[2]} {
+		if err := other.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for want := uint64(1); want <= 10; want++ {
+		if ack, err := alone.JetStream().Publish(t.Context(), "spool", []byte("x")); err != nil || ack.Sequence != want {
+			t.Fatalf("message %d: %+v, %v", want, ack, err)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 		URL:            e.cfg.NATSURL,
 		ConnectTimeout: e.cfg.ConnectTimeout,
 		StoreDir:       e.cfg.path(datadir.NATSDir),
-		MaxStore:       e.cfg.LogMaxBytes + bucketRoom,
+		MaxStore:       e.cfg.LogMaxBytes + bucketRoom + e.cfg.Cluster.spoolRoom(),
 		LazySync:       e.cfg.LazySync,
 		Clients:        NATSClients{Addr: e.cfg.NATSListen, Publish: e.cfg.Publish},
 		Leaves:         NATSLeaves{Addr: e.cfg.NATSLeafListen},

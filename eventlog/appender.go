@@ -19,7 +19,9 @@ import (
 
 // AppenderConfig says where an Appender writes.
 type AppenderConfig struct {
-	Log    Log
+	Log Log
+	// Spool takes blocks while the log does not, nil for none. A [Drain] moves them on.
+	Spool  *Log
 	Logger *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
@@ -74,6 +76,8 @@ type Appender struct {
 	last    int     // groups in the last block
 	crowd   float64 // how many requests there are at once
 
+	away time.Time // when the log did not take a block last, zero while it does; of the lane
+
 	stop context.CancelFunc // ends the tries to publish the current block
 	done sync.WaitGroup
 }
@@ -89,6 +93,11 @@ type group struct {
 func NewAppender(cfg AppenderConfig) (*Appender, error) {
 	if err := cfg.Log.validate(); err != nil {
 		return nil, fmt.Errorf("appender: %w", err)
+	}
+	if cfg.Spool != nil {
+		if err := cfg.Spool.validate(); err != nil {
+			return nil, fmt.Errorf("spool of the appender: %w", err)
+		}
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(context.Background())
@@ -186,10 +195,12 @@ func (a *Appender) run(ctx context.Context) {
 		}
 		events := uint64(all.Len())
 		block := all.Seal()
-		err := a.publish(ctx, block, at)
+		known, err := a.publishOrSpool(ctx, block, at)
 		if err == nil {
 			a.metrics.blocks.Inc()
 			a.metrics.bytes.Add(float64(len(block)))
+		}
+		if known {
 			at.block, at.before = at.block+1, at.before+events
 		} else {
 			// Nobody knows whether this block is on the log. So the numbers of the

@@ -84,6 +84,7 @@ func TestPrecedence(t *testing.T) {
 		"cluster-listen": {"f:1", "e:1", "g:1"},
 		"cluster-peers":  {"f:1,x:1,y:1", "e:1,x:1,y:1", "g:1,x:1,y:1"},
 		"cluster-secret": {strings.Repeat("f", 32), strings.Repeat("e", 32), "@" + secretFile(t, strings.Repeat("g", 32), 0o600)},
+		"cluster-ack":    {"quorum", "spool", "quorum"},
 		"cluster-node":   {"f:1", "e:1", "g:1"},
 
 		"key-events-per-minute":     {"1", "2", "3"},

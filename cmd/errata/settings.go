@@ -125,6 +125,7 @@ func placeSettings(c *config) []setting {
 		textSetting("cluster-listen", "host:port", "Address at which the other nodes reach this one; the usual port is 6222.", &o.Cluster.Listen),
 		listSetting("cluster-peers", "host:port,...", "Addresses of all nodes, this one among them, the same list on each. The first one founds the cluster.", &o.Cluster.Peers),
 		passwordSetting("cluster-secret", "What only the nodes know, at least 32 characters, or @FILE with a file that holds it and that only you can read.", &c.clusterSecret, &o.Cluster.Secret),
+		textSetting("cluster-ack", "choice", "While the log has no leader: spool keeps events on the disk of this node and answers 2xx, quorum refuses them with 503.", &o.Cluster.Ack),
 		textSetting("cluster-node", "host:port", "Which of cluster-peers this node is. Empty: the one that cluster-listen says, or whose host is this machine.", &o.Cluster.Node),
 		secretSetting("clickhouse-dsn", "dsn", "ClickHouse server to keep the records in, instead of the embedded one: clickhouse://user:password@host:9000/database.", &o.ClickHouseDSN),
 		textSetting("clickhouse-listen", "host:port", "Address at which analysts reach the embedded ClickHouse, over its native protocol. Empty: none. DATA/keys/clickhouse-analyst.password has the password.", &o.ClickHouseListen),

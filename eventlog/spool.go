@@ -1,0 +1,57 @@
+package eventlog
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	errata "github.com/errata-log/errata"
+)
+
+const (
+	// spoolAfter is how long the log may take for a block before it goes into the spool.
+	// Senders wait for that long once, when the log goes away.
+	spoolAfter = time.Second
+	// spoolAgain is how long the log is then left alone. spoolProbe is how long it may take
+	// for the block that is tried on it after that: all others wait behind that one.
+	spoolAgain = time.Second
+	spoolProbe = 200 * time.Millisecond
+)
+
+// publishOrSpool puts the block on the log, or into the spool when there is one and the log
+// does not take the block in time. Then the block may also be on the log: the fold counts its
+// events once. known says that the block is on the log and nowhere else.
+func (a *Appender) publishOrSpool(ctx context.Context, block []byte, at run) (known bool, err error) {
+	if a.cfg.Spool == nil {
+		err = a.publish(ctx, block, at)
+		return err == nil, err
+	}
+	if time.Since(a.away) >= spoolAgain {
+		patience := spoolAfter
+		if !a.away.IsZero() {
+			patience = spoolProbe
+		}
+		try, cancel := context.WithTimeout(ctx, patience)
+		err = a.publish(try, block, at)
+		cancel()
+		if err == nil || errata.KindOf(err) == errata.KindLogFull {
+			if !a.away.IsZero() && err == nil {
+				a.cfg.Logger.Info("the log takes events again; those in the spool follow")
+				a.away = time.Time{}
+			}
+			return err == nil, err
+		}
+		if a.away.IsZero() {
+			a.cfg.Logger.Warn("the log does not take events; they go into the spool of this node until it does", "error", err)
+		}
+		a.away = time.Now()
+	}
+	_, err = untilKnown(ctx, unavailable, func() (uint64, error) {
+		return publishMsg(ctx, *a.cfg.Spool, &nats.Msg{Subject: a.cfg.Spool.Prefix + subjectEvents + lane, Data: block}, at.messageID())
+	})
+	if err == nil {
+		a.metrics.spooled.Inc()
+	}
+	return false, err
+}

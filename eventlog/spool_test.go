@@ -1,0 +1,96 @@
+package eventlog_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/migrations"
+)
+
+// lastOf is the last sequence of a stream.
+func lastOf(t *testing.T, l eventlog.Log) uint64 {
+	t.Helper()
+	state, err := eventlog.Inspect(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state.Last
+}
+
+// drainInto moves the blocks of the spool to the log until the test ends, and returns how
+// many it has moved.
+func (l logEnv) drainInto(t *testing.T, log, spool eventlog.Log) (drained <-chan int) {
+	took := make(chan int, 100)
+	drain := eventlog.NewDrain(eventlog.DrainConfig{
+		Log: log, JetStream: l.Broker.JetStream, Stream: spool.Stream, Name: "a", Reader: "drain", Take: eventlog.TakeBlocks(time.Now),
+		Took: func(fresh, _ int, _ uint64) {
+			select {
+			case took <- fresh:
+			default: // the test has seen enough
+			}
+		},
+	})
+	var work background.Runner
+	work.Start(drain.Run)
+	t.Cleanup(func() {
+		if err := work.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return took
+}
+
+// While nobody takes blocks for the log they go into the spool. A Drain moves them to the log
+// once it is there, each of them once, and later blocks go there at once.
+func TestSpoolWhileTheLogIsAway(t *testing.T) {
+	env := newLog(t)
+	const node = "a:6222"
+	if err := migrations.MakeNodeSpool(t.Context(), env.Broker.JetStream, env.Namespace, node, "", 64<<20); err != nil {
+		t.Fatal(err)
+	}
+	log, spool := env.Log, env.Log
+	log.Stream, log.Prefix = "LATER"+env.Namespace, "later"+env.Namespace+"."
+	spool.Stream, spool.Prefix = migrations.NodeSpool(env.Namespace, node)
+	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: log, Spool: &spool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := appender.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	put := func(id string) {
+		t.Helper()
+		if err := appender.Append(t.Context(), []errata.Event{event(id)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		put(id)
+	}
+	if n := lastOf(t, spool); n != 5 {
+		t.Fatalf("the spool has %d blocks, want 5", n)
+	}
+	if _, err := env.Broker.JetStream.CreateStream(t.Context(), jetstream.StreamConfig{Name: log.Stream, Subjects: []string{log.Prefix + ">"}, AllowDirect: true}); err != nil {
+		t.Fatal(err)
+	}
+	drained := env.drainInto(t, log, spool)
+	for n := 0; n < 5; n += <-drained {
+	}
+	// The log is tried again within a second; before that blocks may still take the spool.
+	for before := lastOf(t, spool); ; before = lastOf(t, spool) {
+		if put("again"); lastOf(t, spool) == before {
+			break
+		}
+	}
+	if n := lastOf(t, log); n < 6 {
+		t.Errorf("the log has %d blocks, want those of the spool and a new one", n)
+	}
+}
