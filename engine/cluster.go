@@ -20,6 +20,7 @@ import (
 
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/logfiles"
 )
 
 const (
@@ -214,6 +215,20 @@ func (n *NATS) askJetStream(ctx context.Context) error {
 	defer cancel()
 	_, err := n.js.AccountInfo(ctx)
 	return err
+}
+
+// fetchAgain empties the streams in which damage was found: this node gets them again from
+// the others. Without the damaged messages it would have other ones than they, for good.
+func (n *NATS) fetchAgain(damaged []logfiles.Mended) error {
+	for _, d := range damaged {
+		n.cfg.Logger.Error("a file of a stream was damaged; the other nodes of the cluster send the stream again, and the file is kept as it was",
+			"stream", d.Stream, "file", d.File, "kept", d.Kept)
+		n.mended = append(n.mended, fmt.Sprintf("the file %s of the stream %s was damaged, and the other nodes of the cluster have sent that stream again", d.File, d.Stream))
+		if err := os.RemoveAll(filepath.Join(n.cfg.StoreDir, "jetstream", ownAccount, "streams", d.Stream, "msgs")); err != nil {
+			return fmt.Errorf("engine: empty the damaged stream %s: %w", d.Stream, err)
+		}
+	}
+	return nil
 }
 
 // Leader is the node that leads the stream, "" outside of a cluster and while there is none.

@@ -1,16 +1,21 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/datadir"
+	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/test/product"
 )
 
@@ -180,9 +185,9 @@ func startThree(t *testing.T) (nodes []*NATS) {
 	for _, peer := range c.Peers {
 		own := c
 		own.Listen = peer
-		dir := t.TempDir()
+		config := NATSConfig{StoreDir: t.TempDir(), MaxStore: 1 << 30, Cluster: own, self: peer}
 		go func() {
-			n, err := StartNATS(t.Context(), NATSConfig{StoreDir: dir, MaxStore: 1 << 30, Cluster: own, self: peer})
+			n, err := StartNATS(t.Context(), config)
 			all <- started{n, err}
 		}()
 	}
@@ -240,5 +245,84 @@ func TestAStreamOfOneNode(t *testing.T) {
 		if ack, err := alone.JetStream().Publish(t.Context(), "spool", []byte("x")); err != nil || ack.Sequence != want {
 			t.Fatalf("message %d: %+v, %v", want, ack, err)
 		}
+	}
+}
+
+// A node on which a file of a stream is damaged gets the whole stream again from the others.
+func TestADamagedReplicaComesBackWhole(t *testing.T) {
+	nodes := startThree(t)
+	js := nodes[0].JetStream()
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: 3}); err != nil {
+		t.Fatal(err)
+	}
+	const messages = 50
+	publish := func() {
+		t.Helper()
+		for range messages {
+			if _, err := js.Publish(t.Context(), "s", bytes.Repeat([]byte("message "), 20)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	publish()
+	leader, err := nodes[0].Leader(t.Context(), "S")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hit := slices.IndexFunc(nodes, func(n *NATS) bool { return n != nodes[0] && n.Self() != leader })
+	config := nodes[hit].cfg
+	if err := nodes[hit].Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	block := filepath.Join(config.StoreDir, "jetstream", ownAccount, "streams", "S", "msgs", "1.blk")
+	damageMessage(t, block, messages)
+	publish()
+
+	again, err := StartNATS(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := again.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	if len(again.MendedFiles()) == 0 || len(again.Damaged()) > 0 {
+		t.Errorf("mended %q, lost %v: want that it tells, and nothing lost", again.MendedFiles(), again.Damaged())
+	}
+	awaitReplica(t, again, "S", 2*messages)
+}
+
+// awaitReplica waits until the node itself has so many messages of the stream.
+func awaitReplica(t *testing.T, n *NATS, stream string, messages uint64) {
+	t.Helper()
+	for {
+		here, err := n.embedded.Jsz(&server.JSzOptions{Account: ownAccount, Streams: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, account := range here.AccountDetails {
+			for _, s := range account.Streams {
+				if s.Name == stream && s.State.Msgs == messages {
+					return
+				}
+			}
+		}
+		if !background.Wait(t.Context(), 20*time.Millisecond) {
+			t.Fatal(t.Context().Err())
+		}
+	}
+}
+
+// damageMessage changes the length of a message in a file of so many messages of one size.
+func damageMessage(t *testing.T, path string, messages int) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)/messages*(messages/2)] ^= 1
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

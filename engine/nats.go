@@ -167,6 +167,9 @@ func (n *NATS) guardFiles() error {
 	if err != nil {
 		return fmt.Errorf("engine: look at the files of the embedded NATS: %w", err)
 	}
+	if n.cfg.Cluster.On() {
+		return n.fetchAgain(mended)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.damaged = append(n.damaged, mended...)

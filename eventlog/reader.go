@@ -118,7 +118,7 @@ func newReader(ctx context.Context, log Log, from uint64, subjects ...string) (*
 	if err != nil {
 		return nil, fmt.Errorf("consume the log from %d: %w", from, err)
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxBytes(pullBytes))
+	messages, err := consumer.Messages(jetstream.PullMaxBytes(pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return nil, fmt.Errorf("pull the log from %d: %w", from, err)
 	}

@@ -18,6 +18,10 @@ const (
 	batchWait = time.Second
 	// pullBytes bounds one pull, in bytes.
 	pullBytes = 8 << 20
+	// A new pull begins after pullExpiry. After two missed heartbeats the reader knows that
+	// its server is gone.
+	pullExpiry    = 10 * time.Second
+	pullHeartbeat = time.Second
 )
 
 // session reads the stream, from the first message that is not written.
@@ -33,7 +37,7 @@ func (l *lane) session(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("consume the stream from %d: %w", l.next, err)
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxBytes(pullBytes))
+	messages, err := consumer.Messages(jetstream.PullMaxBytes(pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return fmt.Errorf("pull the stream from %d: %w", l.next, err)
 	}
