@@ -155,6 +155,9 @@ func isOwn(ctx context.Context, host string, own []net.Addr) bool {
 	if err != nil {
 		return false
 	}
+	if slices.ContainsFunc(found, net.IP.IsLoopback) { // as the name of this machine often is
+		return true
+	}
 	return slices.ContainsFunc(own, func(a net.Addr) bool {
 		network, ok := a.(*net.IPNet)
 		return ok && slices.ContainsFunc(found, network.IP.Equal)
