@@ -221,7 +221,7 @@ func secretProblem(name, value string) string {
 	switch {
 	case inURL != nil:
 		value = inURL[1]
-	case !strings.Contains(name, "PASSWORD") && !strings.Contains(name, "KEY") && !strings.Contains(name, "TOKEN"):
+	case !strings.Contains(name, "PASSWORD") && !strings.Contains(name, "KEY") && !strings.Contains(name, "TOKEN") && !strings.Contains(name, "SECRET"):
 		return ""
 	}
 	if rest := required.ReplaceAllString(value, ""); rest != "" && rest != `""` {
@@ -244,6 +244,7 @@ func TestComposeHasNoDefaultSecret(t *testing.T) {
 		{"X_PASSWORD", "", true}, // nothing is no secret; the next test wants them all set
 		{"X_URL", "nats://user:secret@nats:4222", false},
 		{"X_TOKEN", "s3cret", false},
+		{"X_SECRET", "${X_SECRET:-s3cret}", false},
 	} {
 		if got := secretProblem(c.name, c.value); (got == "") != c.fine {
 			t.Errorf("secretProblem(%s, %s) = %q", c.name, c.value, got)
