@@ -59,7 +59,7 @@ FUZZTIME ?= 30s
 comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit race vet fmt fmt-check lint fix check bench compare gate fuzz cover test-containers test-clients browser test-browser web web-check shots vuln sbom reproducible release-dry release-reproducible mutations clean
+.PHONY: help run build engine test unit race vet fmt fmt-check lint fix charts check bench compare gate fuzz cover test-containers test-clients browser test-browser web web-check shots vuln sbom reproducible release-dry release-reproducible mutations clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -126,12 +126,30 @@ $(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION), once, which takes minutes"
 	@GOBIN=$(@D) GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 
-check: fmt-check vet lint ## Everything that can be said without running the engines
+HELM_VERSION      = v3.22.0
+HELM              = $(CACHE)/helm-$(HELM_VERSION)/helm
+KUSTOMIZE_VERSION = v5.8.2
+KUSTOMIZE         = $(CACHE)/kustomize-$(KUSTOMIZE_VERSION)/kustomize
+
+$(HELM):
+	@echo "building helm $(HELM_VERSION), once, which takes minutes"
+	@CGO_ENABLED=0 GOBIN=$(@D) GOFLAGS= $(GO) install -ldflags '-s -w' helm.sh/helm/v3/cmd/helm@$(HELM_VERSION)
+
+$(KUSTOMIZE):
+	@echo "building kustomize $(KUSTOMIZE_VERSION), once"
+	@CGO_ENABLED=0 GOBIN=$(@D) GOFLAGS= $(GO) install -ldflags '-s -w' sigs.k8s.io/kustomize/kustomize/v5@$(KUSTOMIZE_VERSION)
+
+# Each run renders again: the go command does not see what the two programs read.
+charts: $(HELM) $(KUSTOMIZE) ## Render the Helm chart and the kustomize base for Kubernetes, and check what comes out
+	cd deploy/kubetest && $(GO) vet . && HELM=$(abspath $(HELM)) KUSTOMIZE=$(abspath $(KUSTOMIZE)) $(GO) test -count=1 .
+
+check: fmt-check vet lint charts ## Everything that can be said without running the engines
 	$(GO) vet -tags containers ./test/testenv
 	$(GO) test ./internal/archtest ./deploy
 	$(GO) mod tidy -diff
 	cd test/dashboards/promql && $(GO) mod tidy -diff
 	cd test/acme/pebble && $(GO) mod tidy -diff
+	cd deploy/kubetest && $(GO) mod tidy -diff
 
 bench: build engine ## Print the speed of the whole way, with the ceilings of the same run
 	$(GO) run ./test/bench $(ARGS)
