@@ -89,7 +89,7 @@ func TestRefusals(t *testing.T) {
 
 // TestValues: what an operator sets arrives in the pod.
 func TestValues(t *testing.T) {
-	f := form{rendered(t, "image.repository=registry.example.org/errata", "env.ERRATA_SMTP_FROM=Errata: <errata@example.org>",
+	f := form{rendered(t, "image.repository=registry.example.org/errata", "env.ERRATA_SMTP_FROM=Errata: <errata@example.org>", "env.ERRATA_CLUSTER_ACK=quorum",
 		"envFrom[0].secretRef.name=mail", "storage.className=fast", "storage.size=200Gi", "nodeSelector.disk=fast",
 		"service.type=LoadBalancer", "podAnnotations.note=x", "imagePullSecrets[0].name=pull",
 		"tolerations[0].key=only", "tolerations[0].operator=Exists"), 3}
@@ -97,6 +97,7 @@ func TestValues(t *testing.T) {
 	for what, arrived := range map[string]bool{
 		"image":       c.Image == "registry.example.org/errata:1.0.0",
 		"setting":     f.environment(t, "errata-0")["ERRATA_SMTP_FROM"] == "Errata: <errata@example.org>",
+		"answer":      f.environment(t, "errata-0")["ERRATA_CLUSTER_ACK"] == "quorum",
 		"secrets":     len(c.EnvFrom) == 1 && c.EnvFrom[0].SecretRef.Name == "mail",
 		"class":       claim.StorageClassName != nil && *claim.StorageClassName == "fast",
 		"size":        claim.Resources.Requests.Storage().String() == "200Gi",
