@@ -88,10 +88,11 @@ func letters(k int) string {
 }
 
 // run sends until ctx ends. A request without a 2xx is sent again with the same
-// ids until it succeeds; one accepted request in eight is sent twice.
+// ids until it succeeds; one accepted request in eight is sent twice. The pauses
+// leave time for kills: what is accepted is folded twice and compared.
 func (c *client) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		events := make([]sent, 1+c.random.IntN(20))
+		events := make([]sent, 1+c.random.IntN(10))
 		for i := range events {
 			events[i] = c.event()
 		}
@@ -114,6 +115,8 @@ func (c *client) run(ctx context.Context) {
 		if c.random.IntN(8) == 0 && send(events) {
 			c.referee.repeats.Add(int64(len(events)))
 		}
+		// reason: a pause between requests, as a real sender makes.
+		time.Sleep(time.Duration(c.random.IntN(20)) * time.Millisecond)
 	}
 }
 

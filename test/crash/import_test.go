@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	importLines = 120_000
-	importKills = 20
+	importKills = 10
+	// linesOfKill is how many lines there are for each kill, so that the import is
+	// under way at most of them.
+	linesOfKill = 6000
 )
 
 // TestImportKilledAnywhere: a service that is killed again and again during an
@@ -29,9 +31,11 @@ func TestImportKilledAnywhere(t *testing.T) {
 	if _, ready := s.start(""); !ready {
 		t.Fatal("the service did not start")
 	}
-	writeOldFile(t, filepath.Join(s.data, "legacy", "system", "php.log"))
+	kills := killsOf(t, importKills)
+	lines := kills * linesOfKill
+	writeOldFile(t, filepath.Join(s.data, "legacy", "system", "php.log"), lines)
 	finished := 0
-	for range importKills {
+	for range kills {
 		answered := make(chan bool, 1)
 		go func() { // ends with the answer, or with the service
 			_, ok := s.rebuild()
@@ -60,10 +64,10 @@ func TestImportKilledAnywhere(t *testing.T) {
 	for _, r := range list(t, s) {
 		sum += r.Count
 	}
-	if sum != importLines {
-		t.Errorf("%d lines became %d events: error %+d", importLines, sum, sum-importLines)
+	if sum != lines {
+		t.Errorf("%d lines became %d events: error %+d", lines, sum, sum-lines)
 	}
-	t.Logf("%d kills, of which %d after the import had ended", importKills, finished)
+	t.Logf("%d kills, of which %d after the import had ended", kills, finished)
 }
 
 // killed kills the service and passes the random source on.
@@ -73,10 +77,10 @@ func killed(s *service, random *rand.Rand) *rand.Rand {
 }
 
 // writeOldFile writes an error log of PHP.
-func writeOldFile(t *testing.T, path string) {
+func writeOldFile(t *testing.T, path string, lines int) {
 	t.Helper()
 	var text strings.Builder
-	for i := range importLines {
+	for i := range lines {
 		fmt.Fprintf(&text, "[21-Nov-2026 03:%02d:%02d UTC] PHP Warning:  Undefined variable %s in /srv/app/a.php on line 7\n", i/60%60, i%60, letters(i%50))
 	}
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
