@@ -149,7 +149,7 @@ func (l *ledger) again(i int) event {
 }
 
 const (
-	records = 10_200
+	records = 5100
 	// loud records have up to most events, every tenth of the others up to few.
 	loud, most, few = 15, 200, 6
 )

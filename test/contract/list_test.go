@@ -147,7 +147,7 @@ func (l *ledger) everyOrder(t *testing.T) {
 
 // filtersTogether combines two or three filters, with any order and page.
 func (l *ledger) filtersTogether(t *testing.T) {
-	const lists = 300
+	const lists = 100
 	choices := l.choices()
 	names := slices.Sorted(maps.Keys(choices))
 	for _, name := range names { // a map has no fixed order
@@ -210,7 +210,7 @@ func (l *ledger) limits(t *testing.T) {
 		used, size  int
 	}{
 		{"", "", 1, 25}, {"1", "25", 1, 25}, {"", "0", 1, 25}, {"", "-1", 1, 25}, {"0", "", 1, 25}, {"-7", "", 1, 25}, {"", "1", 1, 1}, {"", "100", 1, 100}, {"", "101", 1, 100},
-		{"2", "2147483648", 2, 100}, {"102", "100", 102, 100}, {"103", "100", 103, 100}, {"408", "", 408, 25}, {"409", "", 409, 25}, {"1000000", "100", 1_000_000, 100}, {"02", "3", 2, 3},
+		{"2", "2147483648", 2, 100}, {"51", "100", 51, 100}, {"52", "100", 52, 100}, {"204", "", 204, 25}, {"205", "", 205, 25}, {"1000000", "100", 1_000_000, 100}, {"02", "3", 2, 3},
 	} {
 		q := ask()
 		q.parameters.Set("page", c.page)
@@ -226,7 +226,7 @@ func (l *ledger) limits(t *testing.T) {
 // details reads records of every kind: the row of the list and the payload of the
 // first event, found only in their own book, with the signature in either case.
 func (l *ledger) details(t *testing.T) {
-	for i := 0; i < len(l.records); i += 801 {
+	for i := 0; i < len(l.records); i += 401 {
 		r := l.records[i]
 		signature, book, other := r.Signature.String(), r.Book.String(), "database"
 		if book == other {
