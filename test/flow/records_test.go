@@ -106,10 +106,22 @@ func (s *service) detail(t *testing.T, signature, book string) detailed {
 func (s *service) newRecords(t *testing.T) []record {
 	t.Helper()
 	s.settle(t)
-	rows := slices.DeleteFunc(s.all(t), func(r record) bool { return r.ID <= s.seen })
-	for _, r := range rows {
-		s.seen = max(s.seen, r.ID)
+	var rows []record
+	for page := 1; page != 0; { // the newest first, or each call would read all records
+		some, at := s.list(t, fmt.Sprintf("order=id&direction=desc&limit=20&page=%d", page))
+		page = at.NextPage
+		for _, r := range some {
+			if r.ID <= s.seen {
+				page = 0
+				break
+			}
+			rows = append(rows, r)
+		}
 	}
+	if len(rows) > 0 {
+		s.seen = rows[0].ID
+	}
+	slices.Reverse(rows)
 	return rows
 }
 
