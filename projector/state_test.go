@@ -6,11 +6,9 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
 )
 
@@ -127,13 +125,6 @@ func (l *ledger) rebuilt(p *projector.Projector) projector.Comparison {
 // rebuild is the configuration of a rebuild of the ledger's projection.
 func (l *ledger) rebuild() projector.RebuildConfig {
 	return projector.RebuildConfig{
-		Connect: func(database string) (driver.Conn, error) {
-			options := l.ClickHouseOptions()
-			options.Auth.Database = database
-			if err := migrations.ClickHouse(l.t.Context(), options); err != nil {
-				return nil, err
-			}
-			return clickhouse.Open(options)
-		},
+		Connect: func(database string) (driver.Conn, error) { return l.Connect(l.t.Context(), database) },
 	}
 }
