@@ -100,9 +100,9 @@ race: engine ## Run all tests but those of the page under the race detector
 # With their temporary files in memory, where that is possible.
 IN_MEMORY = -exec 'sh $(CURDIR)/test/inmemory.sh'
 
-# The packages that measure memory or the cost of large requests. With the race detector
-# they would take eight times as long and measure something else. The collector works as
-# in the product.
+# The packages with tests that measure memory or the cost of large requests, or do much
+# in one goroutine. With the race detector they would take eight times as long and measure
+# something else. The collector works as in the product.
 VOLUME = $(patsubst %/,./%,$(sort $(dir $(shell grep -rl '^//go:build !race' --include='*_test.go' ingest))))
 
 # With the flags of the tests, so that both share what is compiled.

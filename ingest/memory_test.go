@@ -1,3 +1,8 @@
+//go:build !race
+
+// reason: nothing here runs at the same time, and with the race detector it takes eight
+// times as long.
+
 package ingest_test
 
 import (
