@@ -37,6 +37,9 @@ type place struct {
 type rulesAt struct {
 	any      bool
 	once     []*watched // those that fire for one event: the first, one that comes back, the nth
+	first    []*watched // those of once that the first event of a record may fire
+	comeback bool       // some of once fire for records that come back
+	reached  []uint64   // the counts of once, the smallest first
 	each     []*watched // those that count each event, the smallest frequency first
 	narrow   []*watched // those that name records or search texts
 	texts    bool       // some of them search
@@ -137,7 +140,8 @@ type Watching struct {
 	of      Problem
 	decider *Decider
 	at      *rulesAt
-	seen    uint64
+	// seen is the number of the last event so far, last that of the last event of the stretch.
+	seen, last uint64
 	// each are the rules that count each event, next is the number of the next event at
 	// which another rule may fire, 0 for none.
 	each []*watched
@@ -146,12 +150,14 @@ type Watching struct {
 }
 
 // Watch begins with the events of a record. A record that a noise rule hides fires nothing.
+// Rules look at the texts of the record here, and not again at each event: soon behind the
+// making of a record these are still in the processor's cache.
 func (d *Decider) Watch(p Problem) (w Watching) {
 	at := d.rulesAt(place{p.Book, p.Project})
 	if !at.any || p.Noise && len(at.counters) == 0 {
 		return w
 	}
-	w = Watching{of: p, decider: d, at: at, seen: p.Before}
+	w = Watching{of: p, decider: d, at: at, seen: p.Before, last: p.Count}
 	if !p.Noise {
 		w.each, w.next = at.counting(p.Count), w.after(p.Before)
 	}
@@ -219,8 +225,16 @@ func (at *rulesAt) add(rule *watched, project uint64) {
 	if rule.countsProjects() {
 		at.counters = append(at.counters, rule.counterOf(project))
 	}
-	if rule.When.New || rule.When.Regressed || rule.When.Reached != nil {
+	if when := &rule.When; when.New || when.Regressed || when.Reached != nil {
 		at.once = append(at.once, rule)
+		at.comeback = at.comeback || when.Regressed
+		if when.New || when.Reached != nil && when.Reached.Count == 1 {
+			at.first = append(at.first, rule)
+		}
+		if when.Reached != nil {
+			place, _ := slices.BinarySearch(at.reached, when.Reached.Count)
+			at.reached = slices.Insert(at.reached, place, when.Reached.Count)
+		}
 	}
 	if at.texts = at.texts || len(rule.search.text) > 0; len(rule.named) > 0 || len(rule.search.text) > 0 {
 		at.narrow = append(at.narrow, rule)
@@ -236,18 +250,17 @@ func (at *rulesAt) add(rule *watched, project uint64) {
 
 // after is the number of the first event behind so many at which a rule may fire that does
 // not count each event; 0 when none does in this stretch.
-func (w *Watching) after(seen uint64) (next uint64) {
+func (w *Watching) after(seen uint64) uint64 {
 	first := w.of.Before + 1
-	for _, rule := range w.at.once {
-		when := &rule.When
-		if seen < first && (when.New && first == 1 || when.Regressed && w.of.Regressing) {
-			return first
-		}
-		if when.Reached != nil && when.Reached.Count > seen && when.Reached.Count <= w.of.Count && (next == 0 || when.Reached.Count < next) {
-			next = when.Reached.Count
+	if seen < first && (first == 1 && len(w.at.first) > 0 || w.of.Regressing && w.at.comeback) {
+		return first
+	}
+	for _, count := range w.at.reached {
+		if count > seen && count <= w.last {
+			return count
 		}
 	}
-	return next
+	return 0
 }
 
 // Sighting is one event of a record.
@@ -270,7 +283,7 @@ func (w *Watching) See(s *Sighting, fire func(Firing)) {
 	}
 	if w.seen++; w.seen == w.next {
 		w.seeNext(s, fire)
-		if w.next = 0; w.seen < w.of.Count {
+		if w.next = 0; w.seen < w.last {
 			w.next = w.after(w.seen)
 		}
 	}
@@ -286,8 +299,11 @@ func (w *Watching) See(s *Sighting, fire func(Firing)) {
 
 // seeNext fires the rules for which this is the event.
 func (w *Watching) seeNext(s *Sighting, fire func(Firing)) {
-	first := w.seen == w.of.Before+1
-	for _, rule := range w.at.once {
+	first, once := w.seen == w.of.Before+1, w.at.once
+	if w.seen == 1 && !w.of.Regressing {
+		once = w.at.first
+	}
+	for _, rule := range once {
 		when := &rule.When
 		var cause Cause
 		switch {

@@ -76,7 +76,7 @@ func randomRules(t *rapid.T) (rules alerts.Set) {
 			When: alerts.When{New: rapid.Bool().Draw(t, "new"), Regressed: rapid.Bool().Draw(t, "regressed")},
 		}
 		if rapid.Bool().Draw(t, "reached") {
-			rule.When.Reached = &alerts.Reached{Count: rapid.Uint64Range(2, 6).Draw(t, "count")}
+			rule.When.Reached = &alerts.Reached{Count: rapid.Uint64Range(1, 6).Draw(t, "count")}
 		}
 		if rapid.Bool().Draw(t, "frequency") {
 			rule.When.Frequency = &alerts.Frequency{

@@ -12,50 +12,38 @@ import (
 // it is not in UTF-8.
 const betweenTexts = 0xff
 
-// texts are those of a record that rules search, in lower case: message, class and file. The
-// memory is used again for the next record.
+// texts are those of a record that rules search: message, class and file. The memory is used
+// again for the next record.
 type texts struct {
-	all []byte
-	// has says which pairs of neighbouring bytes are there, by their place.
+	of *errata.Record
+	// has says which pairs of neighbouring bytes are there in lower case, by their place.
 	has [pairPlaces]bool
+	// all are the texts in lower case, made when a search needs them.
+	all []byte
 }
 
 func (t *texts) set(r *errata.Record) {
-	t.all, t.has = t.all[:0], [pairPlaces]bool{}
+	t.of, t.has, t.all = r, [pairPlaces]bool{}, t.all[:0]
 	t.add(r.Message)
-	t.all = append(t.all, betweenTexts)
 	t.add(r.Class)
-	t.all = append(t.all, betweenTexts)
 	t.add(r.File)
 }
 
-// add appends the text as strings.ToLower has it.
+// add notes the pairs of the text as strings.ToLower has it.
 func (t *texts) add(text string) {
-	begin := len(t.all)
-	t.all = append(t.all, text...)
-	added, before := t.all[begin:], byte(betweenTexts)
-	for i, c := range added {
-		if c >= utf8.RuneSelf {
-			t.all = t.all[:begin]
-			t.addOther(text)
-			return
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-			added[i] = c
-		}
+	before, every := byte(betweenTexts), byte(0)
+	for i := range len(text) {
+		c := lower[text[i]]
 		t.has[pairPlace(before, c)] = true
-		before = c
+		before, every = c, every|c
 	}
-}
-
-// addOther is add for letters outside of ASCII.
-func (t *texts) addOther(text string) {
-	text = strings.ToLower(text)
+	if every < utf8.RuneSelf {
+		return
+	}
+	text = strings.ToLower(text) // which changes letters outside of ASCII too
 	for i := 1; i < len(text); i++ {
 		t.has[pairPlace(text[i-1], text[i])] = true
 	}
-	t.all = append(t.all, text...)
 }
 
 // have says whether one of the texts has the searched one in it.
@@ -65,8 +53,26 @@ func (t *texts) have(s *search) bool {
 			return false
 		}
 	}
+	if len(s.text) == 0 {
+		return true
+	}
+	if len(t.all) == 0 {
+		for _, text := range [...]string{t.of.Message, t.of.Class, t.of.File} {
+			t.all = append(append(t.all, strings.ToLower(text)...), betweenTexts)
+		}
+	}
 	return bytes.Contains(t.all, s.text)
 }
+
+// lower has each byte of ASCII in lower case.
+var lower = func() (table [256]byte) {
+	for c := range table {
+		if table[c] = byte(c); 'A' <= c && c <= 'Z' {
+			table[c] += 'a' - 'A'
+		}
+	}
+	return table
+}()
 
 // search is a text to search for, in lower case.
 type search struct {

@@ -86,8 +86,8 @@ func (c *committer) behindCounted() errata.Position {
 // that is committed next. What a rule that begins to count would have counted is written with
 // that batch.
 func (c *committer) rememberActivity(ctx context.Context, clock int64) error {
-	c.decider.CountedBefore(errata.PositionOf(c.rolled.activity+1, 0))
-	rules := c.decider.Counters()
+	c.watching.decider.CountedBefore(errata.PositionOf(c.rolled.activity+1, 0))
+	rules := c.watching.decider.Counters()
 	if len(rules) == 0 {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (c *committer) rememberActivity(ctx context.Context, clock int64) error {
 		}
 	}
 	for _, one := range c.written.counted {
-		c.decider.RememberCounted(one)
+		c.watching.decider.RememberCounted(one)
 	}
 	if err := c.readActivity(ctx, rules, clock); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (c *committer) readActivity(ctx context.Context, rules alerts.Set, clock in
 			return err
 		}
 		one.Cause, one.Minute, one.Last = alerts.Cause(book), int64(max(minute, seen)), errata.Position(last)
-		c.decider.RememberCounted(one)
+		c.watching.decider.RememberCounted(one)
 		return nil
 	}, sqlActivity, clickhouse.Named("countings", countings(rules)), clickhouse.Named("since", since), clickhouse.Named("quiet_since", quietSince(clock)))
 }

@@ -229,7 +229,7 @@ func (c *tables) changes(t *rapid.T, b *batch) []change {
 		maps.Copy(old, c.current(overflowKeys(refused)))
 		b.overflow(refused, old, c.spent)
 	}
-	changes, unreadable := changesOf(b, withCommand(b, cmd), old)
+	changes, unreadable := changesOf(b, withCommand(b, cmd), old, nil)
 	if len(unreadable) > 0 {
 		t.Fatalf("unreadable: %v", unreadable)
 	}

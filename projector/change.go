@@ -106,8 +106,8 @@ func move(r errata.Record, status errata.Status, at errata.Position) errata.Reco
 
 // changesOf applies the deltas of the batch to the records in old. keys are those
 // of the batch, then those of its command. unreadable are the ids of new records
-// whose first event could not be decoded.
-func changesOf(b *batch, keys []recordKey, old map[recordKey]*errata.Record) (changes []change, unreadable []errata.Position) {
+// whose first event could not be decoded. Rules look at the records in w, nil for none.
+func changesOf(b *batch, keys []recordKey, old map[recordKey]*errata.Record, w *watching) (changes []change, unreadable []errata.Position) {
 	changes = make([]change, 0, len(keys))
 	for _, key := range keys {
 		ch := change{key: key, old: old[key], now: old[key]}
@@ -119,6 +119,7 @@ func changesOf(b *batch, keys []recordKey, old map[recordKey]*errata.Record) (ch
 			}
 			d.record, ch.now, ch.payload = &now, &now, payload
 			ch.hours, ch.deployed, ch.countedOf, ch.project = d.hours, d.deployed.list, now.ID, now.Project
+			w.add(d, ch.old)
 		}
 		changes = append(changes, ch)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/failpoint"
 )
@@ -41,11 +40,11 @@ type committer struct {
 	// spent is what was spent of the budget of new records in the turn spentTurn.
 	spent     spending
 	spentTurn uint64
-	// decider decides by the rules, nil before the first batch and without rules.
-	decider *alerts.Decider
-	rules   *alertRules
-	// watching is memory for the records of a batch that rules look at.
-	watching []alerts.Watching
+	// watching decides by the rules, nil without any. remembers says that it has been told
+	// what was before.
+	watching  *watching
+	rules     *alertRules
+	remembers bool
 	// written is what is written with the next batch of what these rules count of the past.
 	written decided
 }
@@ -123,7 +122,8 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 		return nil, err
 	}
 	keys := withCommand(b, cmd)
-	changes, unreadable := changesOf(b, keys, old)
+	w := c.watch(b)
+	changes, unreadable := changesOf(b, keys, old, w)
 	for _, id := range unreadable {
 		c.p.cfg.Logger.Error("the context of a first sighting cannot be read", "position", id)
 	}
@@ -137,9 +137,9 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 	to.WindowFrom, to.WindowTime, to.RecordingOff = b.windowFrom, b.windowTime, b.recording.off
 	to.Budget = b.budget
 	to.Budget.Spent = c.spent.encode()
-	work := &commit{
-		from: c.cp, to: to, occurred: &b.occurred,
-		decide: func(ctx context.Context) (decided, error) { return c.decide(ctx, b, old) },
+	work := &commit{from: c.cp, to: to, occurred: &b.occurred}
+	if w != nil {
+		work.decide = func(ctx context.Context) (decided, error) { return c.decide(ctx, b) }
 	}
 	if cmd != nil && !cmd.alone() {
 		work.command, work.answer = cmd.sequence, encodeAnswer(cmd.apply(changes))

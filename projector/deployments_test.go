@@ -117,7 +117,7 @@ func foldPieces(random *rand.Rand, log []eventlog.Block) (records map[recordKey]
 		for key, r := range records {
 			old[key] = &r
 		}
-		changes, _ := changesOf(b, b.order, old)
+		changes, _ := changesOf(b, b.order, old, nil)
 		crashed := random.IntN(4) == 0
 		for _, ch := range changes {
 			for _, row := range rowsOf(ch) {

@@ -58,53 +58,42 @@ func firingsOf(fired []alerts.Firing, key errata.Signature, done, to uint64) *ro
 	return b
 }
 
-// decide decides which events of the batch fire rules. The decider begins anew with other
-// rules: what it must remember is in the tables.
-func (c *committer) decide(ctx context.Context, b *batch, old map[recordKey]*errata.Record) (d decided, err error) {
-	if b.rules == nil {
-		c.decider, c.rules = nil, nil
-		return d, nil
-	}
-	if c.decider == nil || c.rules != b.rules {
-		c.decider, c.rules = alerts.NewDecider(b.rules.set), b.rules
-		if err := c.remember(ctx, b.clockBefore); err != nil {
-			c.decider = nil
-			return d, err
+// watch begins to show the records of a batch to the rules in force, nil when there are none.
+// The decider begins anew with other rules.
+func (c *committer) watch(b *batch) *watching {
+	if b.rules != c.rules {
+		c.rules, c.watching, c.remembers = b.rules, nil, false
+		if b.rules != nil {
+			c.watching = &watching{decider: alerts.NewDecider(b.rules.set)}
 		}
 	}
-	problems, owners := b.problems(old)
-	if err := c.begin(ctx, problems, b.clockBefore); err != nil {
-		return d, err
+	if c.watching != nil {
+		c.watching.begin(len(b.occurred.parts))
 	}
-	d, c.written = c.written, decided{}
-	d.fired = b.firings(c.decider, problems, owners, &c.watching)
-	d.counted = append(d.counted, c.decider.Counted()...)
-	return d, nil
+	return c.watching
 }
 
-// begin tells the decider of the earlier events of records that have enough events for a
-// rule with this batch.
-func (c *committer) begin(ctx context.Context, problems []alerts.Problem, clock int64) error {
-	records := map[string]map[recordKey]*errata.Record{} // by rule
-	for _, p := range problems {
-		if p.Record == nil {
-			continue
+// decide decides which events of the batch fire the rules that watch. What these must
+// remember is in the tables.
+func (c *committer) decide(ctx context.Context, b *batch) (d decided, err error) {
+	if !c.remembers {
+		if err := c.remember(ctx, b.clockBefore); err != nil {
+			return d, err
 		}
-		for _, rule := range c.decider.Begins(p) {
-			if records[rule] == nil {
-				records[rule] = map[recordKey]*errata.Record{}
-			}
-			records[rule][recordKey{p.Book, p.Signature}] = p.Record
-		}
+		c.remembers = true
 	}
-	for _, rule := range c.decider.Counting() {
-		if of := records[rule.ID]; len(of) > 0 {
-			if err := c.rememberWindow(ctx, rule, clock, of); err != nil {
-				return err
+	for _, rule := range c.watching.decider.Counting() {
+		// Tell the decider of the earlier events of records that have enough events with this batch.
+		if of := c.watching.begins[rule.ID]; len(of) > 0 {
+			if err := c.rememberWindow(ctx, rule, b.clockBefore, of); err != nil {
+				return d, err
 			}
 		}
 	}
-	return nil
+	d, c.written = c.written, decided{}
+	d.fired = b.firings(c.watching)
+	d.counted = append(d.counted, c.watching.decider.Counted()...)
+	return d, nil
 }
 
 // remember tells the decider what was before the batch that is committed next.
@@ -117,14 +106,14 @@ func (c *committer) remember(ctx context.Context, clock int64) error {
 			return err
 		}
 		f.Cause, f.ID, f.Position = alerts.Cause(cause), errata.Position(id), errata.Position(position)
-		c.decider.RememberFiring(f)
+		c.watching.decider.RememberFiring(f)
 		return nil
 	}, sqlFired, c.behindCheckpoint(), clickhouse.Named("counted", uint64(c.behindCounted())),
 		clickhouse.Named("since", clock-alerts.Memory*millisPerMinute), clickhouse.Named("quiet_since", quietSince(clock)*millisPerMinute))
 	if err != nil {
 		return err
 	}
-	for _, rule := range c.decider.Counting() {
+	for _, rule := range c.watching.decider.Counting() {
 		if err := c.rememberWindow(ctx, rule, clock, nil); err != nil {
 			return err
 		}
@@ -174,7 +163,7 @@ func (c *committer) rememberWindow(ctx context.Context, rule alerts.Rule, clock 
 	for i := range all {
 		// An older record of the signature is gone, and its events are not counted again.
 		if r := of[all[i].key]; r != nil && r.ID == all[i].id && r.Count >= rule.When.Frequency.Count {
-			c.decider.Remember(rule.ID, r, all[i].minute, all[i].events, all[i].users)
+			c.watching.decider.Remember(rule.ID, r, all[i].minute, all[i].events, all[i].users)
 		}
 	}
 	return nil

@@ -1,6 +1,8 @@
 package projector
 
 import (
+	"slices"
+
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
@@ -23,61 +25,83 @@ func (b *batch) tick(f eventlog.Fact, clock int64) {
 	}
 }
 
-// problems are the records of the batch, by the part that counts their events; owners has
-// that part for each part. old has the records of before.
-func (b *batch) problems(old map[recordKey]*errata.Record) (all []alerts.Problem, owners []uint32) {
-	all, owners = make([]alerts.Problem, len(b.occurred.parts)), make([]uint32, len(b.occurred.parts))
-	for i, d := range b.occurred.parts {
-		owners[i] = d.owner().part
-		if d.into != nil || d.record == nil {
-			continue
-		}
-		p := alerts.Problem{Record: d.record, Before: d.record.Count - d.count}
-		if p.Before > 0 {
-			was := old[recordKey{d.record.Book, d.record.Signature}]
-			p.Regressing = was != nil && was.Status == errata.StatusResolved
-		}
-		all[i] = p
-	}
-	return all, owners
+// watching are the records of a batch whose events rules look at. Rules look at a record as
+// soon as it is made: a moment later its texts are fetched from memory once more.
+type watching struct {
+	decider *alerts.Decider
+	records []alerts.Watching
+	places  []uint32 // where the record of each part is among them, from 1 on; 0 for none
+	// begins are the records that have enough events for a rule with this batch, by rule.
+	begins map[string]map[recordKey]*errata.Record
 }
 
-// firings decides which events of the batch fire which rules. room is memory of earlier
-// batches.
-func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem, owners []uint32, room *[]alerts.Watching) (fired []alerts.Firing) {
-	watching, places := (*room)[:0], make([]uint32, len(problems)) // where each part is among them, from 1 on
-	for part, p := range problems {
-		if p.Record != nil && p.Count > p.Before+1 {
-			watching = append(watching, d.Watch(p))
-			places[part] = uint32(len(watching))
+// begin begins with the records of a batch that has so many parts. The memory of the last
+// one is used again.
+func (w *watching) begin(parts int) {
+	w.forget()
+	w.places = slices.Grow(w.places[:0], parts)[:parts]
+	clear(w.places)
+}
+
+// forget lets the records of the batch go.
+func (w *watching) forget() {
+	clear(w.records)
+	w.records, w.begins = w.records[:0], map[string]map[recordKey]*errata.Record{}
+}
+
+// add shows the record of a delta, with the record of before, to the rules.
+func (w *watching) add(d *delta, old *errata.Record) {
+	if w == nil {
+		return
+	}
+	p := alerts.Problem{Record: d.record, Before: d.record.Count - d.count, Regressing: old != nil && old.Status == errata.StatusResolved}
+	for _, rule := range w.decider.Begins(p) {
+		if w.begins[rule] == nil {
+			w.begins[rule] = map[recordKey]*errata.Record{}
+		}
+		w.begins[rule][recordKey{p.Book, p.Signature}] = p.Record
+	}
+	if of := w.decider.Watch(p); of.Looks() {
+		w.records = append(w.records, of)
+		w.places[d.part] = uint32(len(w.records))
+	}
+}
+
+// of is the record that counts the events of a part, nil when no rule looks at it.
+func (w *watching) of(part uint32) *alerts.Watching {
+	if place := w.places[part]; place > 0 {
+		return &w.records[place-1]
+	}
+	return nil
+}
+
+// join gives the parts that others count the records of these.
+func (w *watching) join(parts []*delta) {
+	for i, d := range parts {
+		if d.into != nil {
+			w.places[i] = w.places[d.owner().part]
 		}
 	}
-	*room = watching
-	defer clear(watching)   // it holds no records between batches
-	var one alerts.Watching // of a record with one event in the batch, as most have in a flood
+}
+
+// firings decides which events of the batch fire which rules.
+func (b *batch) firings(w *watching) (fired []alerts.Firing) {
+	w.join(b.occurred.parts)
+	defer w.forget()
 	names, ticks, clocks := b.occurred.names.list, b.ticks, b.clocks
 	fire := func(f alerts.Firing) { fired = append(fired, f) }
 	for rows := range b.occurred.each {
 		for i := range rows {
 			row := &rows[i]
 			for len(ticks) > 0 && ticks[0].Sequence < row.position.Sequence() {
-				d.Tick(ticks[0], fire)
+				w.decider.Tick(ticks[0], fire)
 				ticks = ticks[1:]
 			}
 			for len(clocks) > 1 && clocks[1].sequence <= row.position.Sequence() {
 				clocks = clocks[1:]
 			}
-			w, owner := &one, owners[row.part]
-			switch place := places[owner]; {
-			case place > 0:
-				w = &watching[place-1]
-			case problems[owner].Record != nil:
-				one = d.Watch(problems[owner])
-			default:
-				continue
-			}
-			if w.Looks() {
-				w.See(&alerts.Sighting{
+			if of := w.of(row.part); of != nil {
+				of.See(&alerts.Sighting{
 					Position: row.position, Received: row.received, Clock: clocks[0].clock, Level: row.level, User: row.userHash,
 					Environment: names[row.environment], Release: names[row.release],
 				}, fire)
@@ -85,7 +109,7 @@ func (b *batch) firings(d *alerts.Decider, problems []alerts.Problem, owners []u
 		}
 	}
 	for _, t := range ticks {
-		d.Tick(t, fire)
+		w.decider.Tick(t, fire)
 	}
 	return fired
 }

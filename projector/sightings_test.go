@@ -31,7 +31,7 @@ func TestWhatTheTableHoldsFiresToo(t *testing.T) {
 			{ID: "searches", Enabled: true, When: alerts.When{New: true}, Search: "a"},
 		}}
 		fold := func(rolled rolledTo) (fired []alerts.Firing, clocks []int64) {
-			w, b := newWindow(maxWindowIDs, 0), newBatch(rolled)
+			ids, b := newWindow(maxWindowIDs, 0), newBatch(rolled)
 			b.rules = rules
 			for i, events := range log {
 				data, err := eventlog.EncodeBlock(events)
@@ -42,15 +42,15 @@ func TestWhatTheTableHoldsFiresToo(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				b.fold(w, uint64(i+1), block, recording{})
-				clocks = append(clocks, w.clock)
+				b.fold(ids, uint64(i+1), block, recording{})
+				clocks = append(clocks, ids.clock)
 			}
-			if _, unreadable := changesOf(b, b.order, nil); len(unreadable) > 0 {
+			w := &watching{decider: alerts.NewDecider(rules.set)}
+			w.begin(len(b.occurred.parts))
+			if _, unreadable := changesOf(b, b.order, nil, w); len(unreadable) > 0 {
 				t.Fatalf("unreadable: %v", unreadable)
 			}
-			problems, owners := b.problems(nil)
-			var room []alerts.Watching
-			return b.firings(alerts.NewDecider(rules.set), problems, owners, &room), clocks
+			return b.firings(w), clocks
 		}
 		want, clocks := fold(rolledTo{})
 		if len(want) == 0 {
