@@ -82,7 +82,8 @@ func TestSpoolWhileTheLogIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	drained := env.drainInto(t, log, spool)
-	for n := 0; n < 5; n += <-drained {
+	for n := 0; n < 5; {
+		n += <-drained
 	}
 	// The log is tried again within a second; before that blocks may still take the spool.
 	for before := lastOf(t, spool); ; before = lastOf(t, spool) {
