@@ -167,9 +167,21 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 		group.Go(func() error { return makeBucket(making, js, bucket) })
 	}
 	if err := group.Wait(); err != nil || !cfg.Cluster {
-		return err
+		return withRoom(err)
 	}
 	return makeBucket(ctx, js, clusterConfig(cfg))
+}
+
+// noRoom is the code of JetStream for a stream whose limit does not fit into the room of
+// the server that is left.
+const noRoom jetstream.ErrorCode = 10047
+
+// withRoom says what to do about a server that has too little room.
+func withRoom(err error) error {
+	if refused, ok := errors.AsType[*jetstream.APIError](err); ok && refused.ErrorCode == noRoom {
+		return fmt.Errorf("%w; give the NATS server a max_file_store of 1 GiB more than log-max-bytes", err)
+	}
+	return err
 }
 
 // Stores returns the names of all streams of a namespace, with those of the

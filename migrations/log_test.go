@@ -1,8 +1,10 @@
 package migrations_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -280,5 +282,23 @@ func TestAuditKeepsItsRoom(t *testing.T) {
 	}
 	if info, err := s.Info(t.Context()); err != nil || info.Config.MaxBytes != config.MaxBytes {
 		t.Errorf("the room is %d, %v, want %d", info.Config.MaxBytes, err, config.MaxBytes)
+	}
+}
+
+// TestServerOfTooLittleRoom: the log alone fits, the other streams do not.
+func TestServerOfTooLittleRoom(t *testing.T) {
+	const room = 64 << 20
+	nats, err := engine.StartNATS(t.Context(), engine.NATSConfig{StoreDir: t.TempDir(), MaxStore: room, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := nats.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	err = migrations.Log(t.Context(), nats.JetStream(), migrations.LogConfig{MaxBytes: room})
+	if err == nil || !strings.Contains(err.Error(), "max_file_store of 1 GiB more than log-max-bytes") {
+		t.Errorf("a server of 64 MiB and a log of 64 MiB: %v", err)
 	}
 }
