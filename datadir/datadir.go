@@ -109,9 +109,12 @@ func OpenToRestore(path string) (*Dir, error) {
 	if err := os.MkdirAll(abs, dirMode); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
+	if err := closeNew(abs); err != nil {
+		return nil, fmt.Errorf("take the rights of others from the empty data folder: %w", err)
+	}
 	lock, err := os.OpenFile(filepath.Join(abs, lockName), os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
-		return nil, fmt.Errorf("open lock of data folder: %w", err)
+		return nil, fmt.Errorf("open lock of data folder: %w", withOwner(err))
 	}
 	d := &Dir{path: abs, lock: lock}
 	if err := d.take(); err != nil {
@@ -119,6 +122,28 @@ func OpenToRestore(path string) (*Dir, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// closeNew gives an empty folder of this user the mode that it would have been made with.
+// A new volume of a container is one that everybody may enter.
+func closeNew(path string) error {
+	entries, err := os.ReadDir(path)
+	if err == nil && len(entries) == 0 {
+		err = os.Chmod(path, dirMode)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // whose it must be is said when the lock cannot be opened
+	}
+	return err
+}
+
+// withOwner says what to do when the folder belongs to somebody else, such as a folder of
+// the host in a container that has no root.
+func withOwner(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w; the data folder must belong to the user of this process, whose number is %d", err, os.Geteuid())
+	}
+	return err
 }
 
 // take locks the folder. The lock belongs to the open file, so it also works between

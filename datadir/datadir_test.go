@@ -2,8 +2,11 @@ package datadir
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -92,6 +95,42 @@ func TestLocalAddr(t *testing.T) {
 	} {
 		if got := LocalAddr(listen); got != want {
 			t.Errorf("%s: got %s, want %s", listen, got, want)
+		}
+	}
+}
+
+func TestDataDirOfSomebodyElse(t *testing.T) {
+	err := withOwner(fmt.Errorf("open: %w", fs.ErrPermission))
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "belong to the user of this process, whose number is "+strconv.Itoa(os.Geteuid())) {
+		t.Errorf("the error does not say whose the folder must be: %v", err)
+	}
+	if err := withOwner(fs.ErrExist); !errors.Is(err, fs.ErrExist) || strings.Contains(err.Error(), "belong") {
+		t.Errorf("another error became %v", err)
+	}
+}
+
+// TestEmptyDataDir: a folder that was empty is closed to others; one with something in it
+// stays as somebody has made it.
+func TestEmptyDataDir(t *testing.T) {
+	for name, want := range map[string]os.FileMode{"": 0o700, "something": 0o755} {
+		path := t.TempDir()
+		if err := os.Chmod(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if name != "" {
+			if err := os.WriteFile(filepath.Join(path, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("with %q in it: %v, %v, want %v", name, info.Mode(), err, want)
 		}
 	}
 }
