@@ -54,7 +54,7 @@ holds a key that works no more.`
 
 func newKeys(t *terminal) *cobra.Command {
 	return group("keys", "Make, list and end API keys of the running service", keysHelp,
-		newKeysCreate(t), newKeysList(t), newKeysRevoke(t))
+		newKeysCreate(t), newKeysList(t), newKeysRevoke(t), newKeysShow(t))
 }
 
 // keyCommand gives a command a client with the admin key.

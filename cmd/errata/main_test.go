@@ -67,7 +67,7 @@ func golden(t *testing.T, name, text string) {
 
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"serve"}, {"projects"}, {"projects", "create"}, {"projects", "list"}, {"projects", "show"}, {"errors"}, {"errors", "list"}, {"errors", "show"}, {"errors", "resolve"}, {"errors", "mute"}, {"errors", "delete"}, {"errors", "tail"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"},
+		{}, {"serve"}, {"projects"}, {"projects", "create"}, {"projects", "list"}, {"projects", "show"}, {"errors"}, {"errors", "list"}, {"errors", "show"}, {"errors", "resolve"}, {"errors", "mute"}, {"errors", "delete"}, {"errors", "tail"}, {"keys"}, {"keys", "create"}, {"keys", "list"}, {"keys", "revoke"}, {"keys", "show"},
 		{"audit"}, {"audit", "list"}, {"audit", "verify"}, {"import"}, {"replay"}, {"backup"}, {"restore"}, {"log"}, {"log", "verify"}, {"log", "accept"}, {"log", "repair"}, {"dead"}, {"dead", "list"}, {"dead", "replay"}, {"dead", "drop"}, {"security"}, {"security", "reset-ip"}, {"geo"}, {"geo", "install"},
 		{"signature"}, {"signature", "explain"}, {"alerts"}, {"alerts", "rules"}, {"alerts", "rules", "create"}, {"alerts", "rules", "enable"}, {"alerts", "rules", "disable"}, {"alerts", "rules", "delete"},
 		{"alerts", "channels"}, {"alerts", "channels", "create"}, {"alerts", "channels", "enable"}, {"alerts", "channels", "disable"}, {"alerts", "channels", "delete"}, {"alerts", "deliveries"}, {"alerts", "test"},
@@ -97,7 +97,7 @@ func TestUsageMistakes(t *testing.T) {
 		{[]string{"serve", "--lisen", ":1"}, "unknown flag: --lisen"},
 		{[]string{"serve", "extra"}, "extra"},
 		{[]string{"config"}, "print, validate"},
-		{[]string{"keys"}, "create, list, revoke"},
+		{[]string{"keys"}, "create, list, revoke, show"},
 		{[]string{"projects"}, "create, list, show"},
 		{[]string{"projects", "show"}, "arg"},
 		{[]string{"errors"}, "delete, list, mute, resolve, show, tail"},
@@ -105,6 +105,8 @@ func TestUsageMistakes(t *testing.T) {
 		{[]string{"errors", "list", "--level", "error"}, "unknown flag: --level"},
 		{[]string{"keys", "revoke"}, "arg"},
 		{[]string{"keys", "nonsense"}, "nonsense"},
+		{[]string{"keys", "show"}, "arg"},
+		{[]string{"keys", "show", "../signin.secret"}, "signin.secret"},
 		{[]string{"config", "validate", "--log-level=loud"}, `--log-level: "loud"`},
 		{[]string{"serve", "--log-level=loud"}, `--log-level: "loud"`},
 		{[]string{"healthcheck", "--config", "nowhere.yaml"}, "nowhere.yaml"},
