@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 // compose is the part of a compose file that is checked.
 type compose struct {
+	dir      string             // of the file, from here
 	Services map[string]service `yaml:"services"`
 	Volumes  map[string]any     `yaml:"volumes"`
 	Secrets  map[string]struct {
@@ -32,10 +34,13 @@ type service struct {
 	DependsOn map[string]struct {
 		Condition string `yaml:"condition"`
 	} `yaml:"depends_on"`
-	Restart         string `yaml:"restart"`
-	StopGracePeriod string `yaml:"stop_grace_period"`
-	Privileged      bool   `yaml:"privileged"`
-	NetworkMode     string `yaml:"network_mode"`
+	Restart         string   `yaml:"restart"`
+	StopGracePeriod string   `yaml:"stop_grace_period"`
+	Privileged      bool     `yaml:"privileged"`
+	NetworkMode     string   `yaml:"network_mode"`
+	ReadOnly        bool     `yaml:"read_only"`
+	CapDrop         []string `yaml:"cap_drop"`
+	SecurityOpt     []string `yaml:"security_opt"`
 }
 
 type build struct {
@@ -45,7 +50,7 @@ type build struct {
 
 func readCompose(t *testing.T, name string, services ...string) compose {
 	t.Helper()
-	var file compose
+	file := compose{dir: filepath.Dir(name)}
 	if err := yaml.Unmarshal(read(t, name), &file); err != nil {
 		t.Fatal(yaml.FormatError(err, false, true))
 	}
@@ -55,14 +60,15 @@ func readCompose(t *testing.T, name string, services ...string) compose {
 	return file
 }
 
-// composes are what operators start: the compose file, and both files together, as compose
-// joins them.
+// composes are what operators start: the compose file, that file and the one of the
+// monitoring together, as compose joins them, and the one with the engines inside.
 func composes(t *testing.T) map[string]compose {
 	t.Helper()
 	const plain = "../docker-compose.yml"
 	all := map[string]compose{
 		"docker-compose.yml": readCompose(t, plain, "clickhouse", "errata", "nats"),
 		"with monitoring":    readCompose(t, plain, "clickhouse", "errata", "nats"),
+		"all in one":         readCompose(t, "docker-compose.all.yml", "errata"),
 	}
 	both, more := all["with monitoring"], readCompose(t, "docker-compose.monitoring.yml", "clickhouse", "grafana", "prometheus")
 	maps.Copy(both.Volumes, more.Volumes)
@@ -110,17 +116,20 @@ func TestComposeImages(t *testing.T) {
 				t.Errorf("%s: the image %q is not pinned to a version", name, s.Image)
 			}
 		}
-		if image := file.Services["nats"].Image; !atLeast(t, image, 2, 15) {
-			t.Errorf("nats: %s is older than 2.15, which acknowledges before the fsync of compacted blocks", image)
+		if nats, own := file.Services["nats"]; own && !atLeast(t, nats.Image, 2, 15) {
+			t.Errorf("nats: %s is older than 2.15, which acknowledges before the fsync of compacted blocks", nats.Image)
 		}
-		if image := file.Services["clickhouse"].Image; !atLeast(t, image, 26, 5) {
-			t.Errorf("clickhouse: %s is older than 26.5, which does not read the projection in order", image)
+		if clickhouse, own := file.Services["clickhouse"]; own && !atLeast(t, clickhouse.Image, 26, 5) {
+			t.Errorf("clickhouse: %s is older than 26.5, which does not read the projection in order", clickhouse.Image)
 		}
 		b := file.Services["errata"].Build
-		if b == nil || b.Context != "." {
+		if b == nil || filepath.Join(file.dir, b.Context) != ".." {
 			t.Fatalf("errata: build is %+v, want the repository as its context", b)
 		}
 		read(t, "../"+b.Dockerfile)
+		if inside, alone := b.Dockerfile == "deploy/Dockerfile.all", len(file.Services) == 1; inside != alone {
+			t.Errorf("errata: %s has engines inside: %v, and there are others: %v", b.Dockerfile, inside, !alone)
+		}
 	})
 }
 
@@ -158,7 +167,8 @@ func TestComposeHealth(t *testing.T) {
 			}
 		}
 		for _, engine := range []string{"nats", "clickhouse"} {
-			if _, waits := file.Services["errata"].DependsOn[engine]; !waits {
+			_, runs := file.Services[engine]
+			if _, waits := file.Services["errata"].DependsOn[engine]; runs && !waits {
 				t.Errorf("errata does not wait for %s", engine)
 			}
 		}
@@ -183,8 +193,12 @@ func TestComposeIsReachedFromThisMachineOnly(t *testing.T) {
 				t.Errorf("%s leaves its container: privileged %v, network %q", name, s.Privileged, s.NetworkMode)
 			}
 		}
-		if len(file.Services["errata"].Ports) == 0 {
+		errata := file.Services["errata"]
+		if len(errata.Ports) == 0 {
 			t.Error("errata publishes no port")
+		}
+		if !errata.ReadOnly || !slices.Equal(errata.CapDrop, []string{"ALL"}) || !slices.Contains(errata.SecurityOpt, "no-new-privileges:true") {
+			t.Errorf("errata has more rights than it needs: read-only %v, without the capabilities %q, security %q", errata.ReadOnly, errata.CapDrop, errata.SecurityOpt)
 		}
 	})
 }
@@ -192,6 +206,9 @@ func TestComposeIsReachedFromThisMachineOnly(t *testing.T) {
 func TestComposeKeepsData(t *testing.T) {
 	eachCompose(t, func(t *testing.T, file compose) {
 		for name, folder := range map[string]string{"nats": "/data", "clickhouse": "/var/lib/clickhouse", "errata": "/data"} {
+			if _, runs := file.Services[name]; !runs {
+				continue
+			}
 			if _, named := file.Volumes[name]; !named {
 				t.Errorf("there is no volume %s", name)
 			}
@@ -266,7 +283,7 @@ func TestComposeHasNoDefaultSecret(t *testing.T) {
 					secrets++
 				}
 			}
-			if secrets == 0 {
+			if secrets == 0 && len(file.Services) > 1 { // alone, it makes its own
 				t.Errorf("%s runs without a password", name)
 			}
 		}

@@ -1,6 +1,6 @@
-// Package deploy_test checks the files of this folder and the compose file. There are no
-// containers where the tests run, so the tests read the files and check what operators
-// rely on. They must not start anything.
+// Package deploy_test checks the files of this folder and the compose file. It reads the
+// files and checks what operators rely on, and must not start anything: test/containers
+// runs the images.
 package deploy_test
 
 import (
@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +36,9 @@ func TestNATSConfig(t *testing.T) {
 	}
 	if options.JetStreamMaxStore <= 0 || options.StoreDir != "/data" {
 		t.Errorf("the store is %s with at most %d bytes; without a limit a full disk stops the log", options.StoreDir, options.JetStreamMaxStore)
+	}
+	if options.JetStreamMaxStore < 11<<30 {
+		t.Errorf("the store has %d bytes; the service reserves 10 GiB for the log and up to 1 GiB for the other streams", options.JetStreamMaxStore)
 	}
 	if len(options.Users) != 1 || options.Users[0].Username != "errata" || options.Users[0].Password != "12345678" {
 		t.Errorf("users are %+v, want errata with the password of the environment", options.Users)
@@ -118,33 +120,6 @@ func leaves(t *testing.T, name string) []string {
 				found = append(found, "/"+strings.Join(at, "/")+"="+text)
 			}
 		}
-	}
-}
-
-func TestDockerfile(t *testing.T) {
-	text := string(read(t, "Dockerfile"))
-	stages := regexp.MustCompile(`(?m)^FROM (?:--platform=\S+ )?(\S+)`).FindAllStringSubmatch(text, -1)
-	if len(stages) < 2 {
-		t.Fatalf("the build is not left behind: %d stages", len(stages))
-	}
-	for _, stage := range stages[:len(stages)-1] {
-		if !pinned.MatchString(stage[1]) {
-			t.Errorf("the image %s is not pinned to a version", stage[1])
-		}
-	}
-	if last := stages[len(stages)-1][1]; last != "scratch" {
-		t.Errorf("the service stands on %s, want nothing under a static binary", last)
-	}
-	for _, want := range []string{
-		"CGO_ENABLED=0", "-trimpath", `CMD ["/errata", "healthcheck"]`, `ENTRYPOINT ["/errata"]`, "ca-certificates.crt", "\nVOLUME /data\n",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the Dockerfile has no %s", want)
-		}
-	}
-	user := regexp.MustCompile(`(?m)^USER (\d+)`).FindStringSubmatch(text)
-	if user == nil || user[1] == "0" {
-		t.Errorf("the service runs as %v, want a number that is not root's", user)
 	}
 }
 
