@@ -31,9 +31,7 @@ func (l logEnv) damageFact(t *testing.T, sequences ...uint64) {
 // long: one damaged log, and each of its readers.
 func TestFollowersPassGaps(t *testing.T) {
 	l := newLog(t)
-	if !l.Embedded() {
-		t.Skip("needs the files of an embedded NATS") // reason: an external server's files are out of reach
-	}
+	l.NeedEmbedded()
 	ctx, cancel := context.WithTimeout(t.Context(), gapPatience)
 	defer cancel()
 	set := func(name, value string, after uint64) uint64 {

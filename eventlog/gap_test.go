@@ -98,9 +98,7 @@ func TestDamage(t *testing.T) {
 
 func testDamage(t *testing.T, d damage, where string) {
 	l := newSmallLog(t)
-	if !l.Embedded() {
-		t.Skip("needs the files of an embedded NATS") // reason: an external server's files are out of reach
-	}
+	l.NeedEmbedded()
 	counts := l.fill(t, 150)
 	target := l.damage(t, d, where)
 	state, err := eventlog.Inspect(t.Context(), l.Log)

@@ -94,6 +94,7 @@ func (l *ledger) occurrenceRows() (n uint64) {
 // it is back, and a replay of the log gives the same occurrences.
 func TestExpiryThroughAKill(t *testing.T) {
 	l := newLedger(t)
+	l.NeedEmbedded()
 	p, stop := l.start()
 	const fresh = 1_795_100_000_000
 	for i := range 40 {

@@ -29,9 +29,7 @@ type watched struct {
 func newWatched(t *testing.T, policy logcare.Policy) *watched {
 	t.Helper()
 	l := newLedger(t)
-	if !l.Embedded() {
-		t.Skip("needs the files of an embedded NATS") // reason: an external server's files are out of reach
-	}
+	l.NeedEmbedded()
 	namespace := l.SmallLog()
 	l.log.Stream, l.log.Prefix = migrations.StreamName(namespace), migrations.SubjectPrefix(namespace)
 	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: l.log})

@@ -236,6 +236,7 @@ func TestRacingProjectors(t *testing.T) {
 // TestClickHouseKilled: the child dies again and again while events come in.
 func TestClickHouseKilled(t *testing.T) {
 	l := newLedger(t)
+	l.NeedEmbedded()
 	l.start()
 	want := uint64(0)
 	for round := range 5 {

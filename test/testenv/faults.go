@@ -15,10 +15,18 @@ const recoveryTimeout = 30 * time.Second
 // Embedded says whether both engines are embedded, and so can be killed.
 func (b *Broker) Embedded() bool { return b.backends == backends{} }
 
+// NeedEmbedded ends a test as skipped where an engine is external: it kills them, or
+// changes their files. The run with embedded engines has it.
+func (b *Broker) NeedEmbedded() {
+	b.t.Helper()
+	if !b.Embedded() {
+		b.t.Skip("the engines are external") // reason: servers that are not ours cannot be killed, and their files are out of reach
+	}
+}
+
 // KillClickHouse kills the embedded ClickHouse with SIGKILL and returns when it
 // answers again. All tests of the process share that ClickHouse, so parallel
-// tests see the kill too. It fails the test on an external ClickHouse; ask
-// Embedded first.
+// tests see the kill too. It needs embedded engines, see [Broker.NeedEmbedded].
 func (e *Env) KillClickHouse() {
 	e.t.Helper()
 	old := e.SignalClickHouse(os.Kill)
@@ -43,9 +51,7 @@ func (e *Env) KillClickHouse() {
 // process id at that time. For SIGSTOP see [Env.FreezeClickHouse].
 func (e *Env) SignalClickHouse(signal os.Signal) (pid int) {
 	e.t.Helper()
-	if e.clickhouse == nil {
-		e.t.Fatal("testenv: only the embedded ClickHouse can be signalled; ask Embedded first")
-	}
+	e.NeedEmbedded()
 	pid, ok := e.clickhouse.Process()
 	if !ok {
 		e.t.Fatal("testenv: the embedded ClickHouse is not running")
@@ -61,8 +67,7 @@ func (e *Env) SignalClickHouse(signal os.Signal) (pid int) {
 }
 
 // RestartNATS stops this test's embedded NATS, starts it on the same data and
-// returns when NATS is connected again. It fails the test on an external NATS;
-// ask Embedded first.
+// returns when NATS is connected again. It needs embedded engines, see [Broker.NeedEmbedded].
 func (b *Broker) RestartNATS() {
 	b.t.Helper()
 	b.DamageNATS(nil)
@@ -72,6 +77,7 @@ func (b *Broker) RestartNATS() {
 // while no server runs.
 func (b *Broker) DamageNATS(damage func(folder string)) {
 	b.t.Helper()
+	b.NeedEmbedded()
 	ctx, cancel := context.WithTimeout(context.Background(), recoveryTimeout)
 	defer cancel()
 	connected := b.NATS.StatusChanged(nats.CONNECTED)

@@ -111,10 +111,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 func TestFaultsKeepTheData(t *testing.T) {
 	env := testenv.New(t)
-	if !env.Embedded() {
-		// reason: servers that are not ours cannot be killed; the embedded run has this test
-		t.Skip("the engines are external")
-	}
+	env.NeedEmbedded()
 	if err := env.ClickHouse.Exec(t.Context(), "INSERT INTO contexts (book, signature, id, payload, gone) VALUES (1, '', 1, '', 0)"); err != nil {
 		t.Fatal(err)
 	}
