@@ -144,7 +144,7 @@ charts: $(HELM) $(KUSTOMIZE) ## Render the Helm chart and the kustomize base for
 	cd deploy/kubetest && $(GO) vet . && HELM=$(abspath $(HELM)) KUSTOMIZE=$(abspath $(KUSTOMIZE)) $(GO) test -count=1 .
 
 check: fmt-check vet lint charts ## Everything that can be said without running the engines
-	$(GO) vet -tags containers ./test/testenv
+	$(GO) vet -tags containers ./test/testenv ./test/containers
 	$(GO) test ./internal/archtest ./deploy
 	$(GO) mod tidy -diff
 	cd test/dashboards/promql && $(GO) mod tidy -diff
@@ -177,8 +177,14 @@ cover: engine ## Measure how much of the code the tests run, into bin/cover.html
 	@$(GO) tool cover -html=bin/cover.out -o bin/cover.html
 	@$(GO) tool cover -func=bin/cover.out | tail -n 1
 
-test-containers: ## Run the tests that need engines on NATS and ClickHouse in containers
-	ERRATA_TEST_CONTAINERS=1 $(GO) test -tags containers $(RACE) $(TESTFLAGS) -count=1 ./...
+# With the flags of the other tests; the race detector is in `make race`. What is made
+# for it, an engine and images, stays in the cache folder. The first run builds the images
+# of the product, which takes minutes.
+CONTAINER_TESTS ?= ./...
+
+test-containers: ## Run the tests on engines in containers, and the images of the product; on Debian without Docker it makes podman and all images (root)
+	$(FAST) CGO_ENABLED=0 ERRATA_TEST_CONTAINERS=1 sh test/containers/engine.sh \
+		$(GO) test -vet=off $(PLAIN_FLAGS) -tags $(TAGS),containers $(TESTFLAGS) -timeout 45m -count=1 $(CONTAINER_TESTS)
 
 # The admin page. What is built of it is committed, so that building Errata
 # needs no npm.
