@@ -87,7 +87,7 @@ func New(cfg Config) (*Auditor, error) {
 
 // Start begins in the background; a second call does nothing.
 func (a *Auditor) Start() {
-	tell := background.Tell(a.cfg.Logger.Error, "the auditor failed and starts again from the last entry")
+	tell := background.Tell(a.cfg.Logger.Warn, "the auditor failed and starts again from the last entry")
 	a.work.Start(background.Loop{
 		Do: a.session, Pauses: pauses, Reached: func() any { return a.Cursor() },
 		Failed: func(err error, row int) {

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 )
 
@@ -81,16 +81,16 @@ func (n *NATS) TestRoom() (err error) {
 	return nil
 }
 
+// usualLines are lines of the server that tell an operator nothing: a healthy cluster
+// writes them at its start, and each second for a node that is away, which the service
+// tells once. A handshake that fails for another reason than that the other side is gone is
+// told: that node may have another secret.
+var usualLines = regexp.MustCompile(`^(Error trying to connect to route|Waiting for routing to be established|JetStream has not established contact with a meta leader` +
+	`|Metalayer blocking snapshot|Plaintext passwords detected` + // those of the service itself, which never leave the process
+	`|\S+ - rid:\d+ - (Route Error 'Stale Connection'|TLS handshake timeout|(TLS route handshake error|Error flushing): .*(EOF|reset by peer|broken pipe|i/o timeout)$))`)
+
 // natsLog writes the server's messages to the service's log. Notices are the
 // server's banner and configuration, so they have the level debug.
-// usualLines begin lines of the server that tell an operator nothing: a healthy cluster
-// writes them at its start, and each second for a node that is away, which the service
-// tells once.
-var usualLines = [...]string{
-	"Error trying to connect to route", "Waiting for routing to be established", "JetStream has not established contact with a meta leader",
-	"Metalayer blocking snapshot", "Plaintext passwords detected", // those of the service itself, which never leave the process
-}
-
 type natsLog struct {
 	log *slog.Logger
 	// serious gets each warning and error.
@@ -100,7 +100,7 @@ type natsLog struct {
 func (l natsLog) tell(level slog.Level, format string, v []any) {
 	text := fmt.Sprintf(format, v...)
 	l.serious(text)
-	if slices.ContainsFunc(usualLines[:], func(begins string) bool { return strings.HasPrefix(text, begins) }) {
+	if usualLines.MatchString(text) {
 		level = slog.LevelDebug
 	}
 	l.log.Log(context.Background(), level, text)
