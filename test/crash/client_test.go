@@ -28,6 +28,36 @@ type referee struct {
 	accepted map[string][]sent // by class; each event once, at the time of its first 2xx
 
 	answers, resends, repeats, failures atomic.Int64
+
+	gaps gaps
+}
+
+// gaps are the longest times in which senders had to wait.
+type gaps struct {
+	mu     sync.Mutex
+	last   time.Time     // of the last answer to anybody
+	silent time.Duration // nobody was answered
+	waited time.Duration // one sender, from its first try
+}
+
+// answered notes that a request was answered now, which was sent at first at the time.
+func (g *gaps) answered(first time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	if !g.last.IsZero() {
+		g.silent = max(g.silent, now.Sub(g.last))
+	}
+	g.last, g.waited = now, max(g.waited, now.Sub(first))
+}
+
+// take returns the longest times since the last call.
+func (g *gaps) take() (silent, waited time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	silent, waited = g.silent, g.waited
+	g.silent, g.waited = 0, 0
+	return silent, waited
 }
 
 func (r *referee) accept(events []sent) {
@@ -50,9 +80,11 @@ func (r *referee) total() (n int) {
 // client sends events until ctx ends, each until it is accepted.
 type client struct {
 	name    string
-	addr    string
-	key     string // ingest key
-	dsnKey  string // Sentry public key
+	addrs   []string      // of the services, of which any takes the events
+	at      int           // the one of addrs that is asked
+	limit   time.Duration // of one request
+	key     string        // ingest key
+	dsnKey  string        // Sentry public key
 	referee *referee
 	random  *rand.Rand
 	http    *http.Client
@@ -100,13 +132,16 @@ func (c *client) run(ctx context.Context) {
 		if c.random.IntN(4) == 0 {
 			events, send = events[:1], c.sentry
 		}
-		for !send(events) {
+		for first := time.Now(); ; c.referee.resends.Add(1) {
+			if send(events) {
+				c.referee.gaps.answered(first)
+				break
+			}
 			select {
 			case <-c.abandon:
 				return
 			default:
 			}
-			c.referee.resends.Add(1)
 			// The service may be dead, and a client gets no signal of its return.
 			// reason: a pause between tries, as a real sender makes.
 			time.Sleep(time.Duration(1+c.random.IntN(20)) * time.Millisecond)
@@ -119,6 +154,9 @@ func (c *client) run(ctx context.Context) {
 		time.Sleep(time.Duration(c.random.IntN(20)) * time.Millisecond)
 	}
 }
+
+// next turns to the next service, as a sender does that was refused or not answered.
+func (c *client) next() { c.at = (c.at + 1) % len(c.addrs) }
 
 // native sends the events as NDJSON.
 func (c *client) native(events []sent) bool {
@@ -162,9 +200,9 @@ func fnv(s string) uint32 {
 
 // post sends a request, decodes the answer, and returns whether it was a 2xx.
 func (c *client) post(path string, header map[string]string, body []byte, answer any) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), c.limit)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.addr+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.addrs[c.at]+path, bytes.NewReader(body))
 	if err != nil {
 		panic(err)
 	}
@@ -174,12 +212,14 @@ func (c *client) post(path string, header map[string]string, body []byte, answer
 	resp, err := c.http.Do(req)
 	if err != nil {
 		c.referee.failures.Add(1)
+		c.next()
 		return false
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode/100 != 2 || json.Unmarshal(text, answer) != nil {
 		c.referee.failures.Add(1)
+		c.next()
 		return false
 	}
 	c.referee.answers.Add(1)

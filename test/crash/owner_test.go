@@ -35,6 +35,7 @@ type owned struct {
 type owner struct {
 	*client
 	adminKey string
+	pause    time.Duration // between two changes
 	problems []*owned
 	deletes  int
 	moves    int
@@ -77,6 +78,10 @@ func (o *owner) run(ctx context.Context) {
 		}
 		if !ok {
 			return
+		}
+		if o.pause > 0 {
+			// reason: less load than the services can take.
+			time.Sleep(o.pause)
 		}
 	}
 }
@@ -153,30 +158,38 @@ func (o *owner) move(p *owned) bool {
 // admin sends one request to the errors of the administration API and returns
 // whether it succeeded.
 func (o *owner) admin(method, path, body string, data any) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), o.limit)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+o.addr+"/api/v1/admin/tools/logs/errors"+path, bytes.NewReader([]byte(body)))
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+o.addrs[o.at]+"/api/v1/admin/tools/logs/errors"+path, bytes.NewReader([]byte(body)))
 	if err != nil {
 		panic(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+o.adminKey)
 	resp, err := o.http.Do(req)
 	if err != nil {
+		o.next()
 		return false
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
+		o.next()
 		return false
 	}
 	return data == nil || json.Unmarshal(text, &struct{ Data any }{data}) == nil
+}
+
+// nothing deletes a record that is not there, and so says whether the records have everything
+// that was accepted before.
+func (o *owner) nothing() bool {
+	return o.admin(http.MethodDelete, "", `{"signatures":["`+strings.Repeat("0", 32)+`"]}`, nil)
 }
 
 // compareOwned checks the records of the owner's problems. Its last changes are
 // visible when a command behind them has been answered.
 func compareOwned(t *testing.T, s *service, o *owner) {
 	t.Helper()
-	if !o.admin(http.MethodDelete, "", `{"signatures":["`+strings.Repeat("0", 32)+`"]}`, nil) {
+	if !o.nothing() {
 		t.Fatal("a delete of nothing was refused")
 	}
 	t.Logf("%d deletes, %d moves of status", o.deletes, o.moves)
@@ -234,7 +247,7 @@ func compareReplay(t *testing.T, s *service) {
 func newClient(s *service, ref *referee, seed uint64, i int, abandon <-chan struct{}) *client {
 	dsn := s.key("dsn")
 	return &client{
-		name: fmt.Sprintf("client%d", i), addr: s.addr, key: s.key("ingest.key"),
+		name: fmt.Sprintf("client%d", i), addrs: []string{s.addr}, limit: 10 * time.Second, key: s.key("ingest.key"),
 		dsnKey: strings.TrimPrefix(dsn[:strings.Index(dsn, "@")], "http://"), referee: ref,
 		random: rand.New(rand.NewPCG(seed, uint64(i+1))), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}},
 		abandon: abandon,

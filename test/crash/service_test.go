@@ -31,6 +31,7 @@ type service struct {
 	addr   string
 	log    *os.File
 	env    []string // beside that of the test
+	keys   string   // the folder of the keys
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -63,11 +64,16 @@ var build = sync.OnceValues(func() (binary string, err error) {
 
 func newService(t *testing.T) *service {
 	t.Helper()
+	return newServiceIn(t, t.TempDir())
+}
+
+// newServiceIn makes a service whose data and log are in the folder.
+func newServiceIn(t *testing.T, dir string) *service {
+	t.Helper()
 	addr, err := product.FreeAddr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
 	log, err := os.Create(filepath.Join(dir, "service.log"))
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +82,7 @@ func newService(t *testing.T) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, binary: binary, data: filepath.Join(dir, "data"), addr: addr, log: log}
+	s := &service{t: t, binary: binary, data: filepath.Join(dir, "data"), addr: addr, log: log, keys: filepath.Join(dir, "data", "keys")}
 	t.Cleanup(func() {
 		s.kill()
 		if t.Failed() {
@@ -92,24 +98,30 @@ func newService(t *testing.T) *service {
 // first counts as not ready.
 func (s *service) start(point string) (took time.Duration, ready bool) {
 	s.t.Helper()
+	begin := time.Now()
+	ready = s.awaitReady(s.launch(point), begin.Add(readyLimit))
+	return time.Since(begin), ready
+}
+
+// launch runs the service and does not wait until it is ready.
+func (s *service) launch(point string) (exited <-chan struct{}) {
+	s.t.Helper()
 	cmd := exec.Command(s.binary, "serve", "--data", s.data, "--listen", s.addr, "--log-format", "json", "--admin-rate-limit", "0",
 		"--key-events-per-minute", "0", "--project-events-per-minute", "0", "--new-records-per-hour", "0")
 	cmd.Env = append(append(os.Environ(), failpoint.Variable+"="+point), s.env...)
 	cmd.Stdout, cmd.Stderr = s.log, s.log
-	begin := time.Now()
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	exited := make(chan struct{})
+	ended := make(chan struct{})
 	go func() { // ends with the process
 		_ = cmd.Wait() // the test expects every kind of end
-		close(exited)
+		close(ended)
 	}()
 	s.mu.Lock()
-	s.cmd, s.exited = cmd, exited
+	s.cmd, s.exited = cmd, ended
 	s.mu.Unlock()
-	ready = s.awaitReady(exited, begin.Add(readyLimit))
-	return time.Since(begin), ready
+	return ended
 }
 
 // awaitReady polls readiness until the service is ready or the process has ended.
@@ -160,6 +172,16 @@ func (s *service) kill() {
 	<-exited
 }
 
+// pid is the process of the service, 0 before the first start.
+func (s *service) pid() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd == nil {
+		return 0
+	}
+	return s.cmd.Process.Pid
+}
+
 // awaitDeath waits for the failpoint; false when it was not reached in time.
 func (s *service) awaitDeath(limit time.Duration) bool {
 	timer := time.NewTimer(limit)
@@ -174,10 +196,18 @@ func (s *service) awaitDeath(limit time.Duration) bool {
 
 // killClickHouse sends SIGKILL to the service's child process, ClickHouse.
 func (s *service) killClickHouse() error {
-	pid := s.cmd.Process.Pid
-	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	child, err := s.child()
 	if err != nil {
 		return err
+	}
+	return syscall.Kill(child, syscall.SIGKILL)
+}
+
+// child is the process of the service's ClickHouse.
+func (s *service) child() (int, error) {
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.pid()))
+	if err != nil {
+		return 0, err
 	}
 	for _, task := range tasks {
 		children, err := os.ReadFile(task)
@@ -185,20 +215,16 @@ func (s *service) killClickHouse() error {
 			continue // a thread that ended
 		}
 		for child := range strings.FieldsSeq(string(children)) {
-			n, err := strconv.Atoi(child)
-			if err != nil {
-				return err
-			}
-			return syscall.Kill(n, syscall.SIGKILL)
+			return strconv.Atoi(child)
 		}
 	}
-	return errors.New("the service has no child")
+	return 0, errors.New("the service has no child")
 }
 
 // key reads a key file that the first start wrote.
 func (s *service) key(name string) string {
 	s.t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.data, "keys", name))
+	text, err := os.ReadFile(filepath.Join(s.keys, name))
 	if err != nil {
 		s.t.Fatal(err)
 	}

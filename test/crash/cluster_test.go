@@ -1,0 +1,327 @@
+//go:build linux
+
+package crash
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/test/product"
+)
+
+const (
+	nodes = 3
+	// clusterClients are few: three nodes on one machine fold each event three times, and are
+	// to keep up.
+	clusterClients = 3
+	// ownerPause: each change is an insert of its own on each node.
+	ownerPause = 200 * time.Millisecond
+	// caughtUpLimit is how long a node with an empty folder may take on a busy machine.
+	caughtUpLimit = 3 * time.Minute
+)
+
+// cluster is three services that keep one log.
+type cluster struct {
+	t     *testing.T
+	nodes []*service
+	peers []string // the names of the nodes
+	net   *network
+	ref   *referee
+	short bool // a short run, with faults that last less long
+}
+
+// newCluster starts three nodes.
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "secret")
+	if err := os.WriteFile(secret, []byte(rand.Text()+rand.Text()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{t: t, ref: &referee{accepted: map[string][]sent{}}}
+	for i := range nodes {
+		folder := filepath.Join(dir, fmt.Sprintf("node%d", i))
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		c.nodes = append(c.nodes, newServiceIn(t, folder))
+	}
+	c.net = newNetwork(t, c.nodes)
+	for i, s := range c.nodes {
+		listen, err := product.FreeAddr()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.peers = append(c.peers, c.net.open(i, listen))
+		s.env = []string{"ERRATA_CLUSTER_NAME=test", "ERRATA_CLUSTER_SECRET=@" + secret, "ERRATA_CLUSTER_LISTEN=" + listen, "ERRATA_CLUSTER_NODE=" + c.peers[i]}
+	}
+	for _, s := range c.nodes {
+		s.env = append(s.env, "ERRATA_CLUSTER_PEERS="+strings.Join(c.peers, ","))
+	}
+	c.start(0, 1, 2)
+	// The first keys, which the founder has made, hold on all nodes, and outlive its folder.
+	keys := filepath.Join(dir, "keys")
+	if err := os.CopyFS(keys, os.DirFS(c.nodes[0].keys)); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range c.nodes {
+		s.keys = keys
+	}
+	return c
+}
+
+// start starts nodes together, and waits until they are ready.
+func (c *cluster) start(which ...int) {
+	c.t.Helper()
+	for _, i := range which {
+		c.nodes[i].launch("")
+	}
+	c.ready(which...)
+}
+
+// ready waits until the nodes are ready.
+func (c *cluster) ready(which ...int) {
+	c.t.Helper()
+	for _, i := range which {
+		if !c.nodes[i].awaitReady(c.nodes[i].exited, time.Now().Add(readyLimit)) {
+			c.t.Fatalf("node %d has ended by itself", i)
+		}
+	}
+}
+
+// leads finds who leads the log in the check of a cluster.
+var leads = regexp.MustCompile(`; (\S+) leads the log`)
+
+// leader is the node that leads the log.
+func (c *cluster) leader() (node int) {
+	c.t.Helper()
+	await(c.t, "a node leads the log", readyLimit, func() bool {
+		var answer struct {
+			Data struct {
+				Checks []struct{ Name, Detail string }
+			}
+		}
+		fetch(c.t, c.nodes[0], "/api/v1/admin/ops/status", &answer)
+		for _, check := range answer.Data.Checks {
+			if found := leads.FindStringSubmatch(check.Detail); check.Name == "cluster" && found != nil {
+				node = slices.Index(c.peers, found[1])
+				return true
+			}
+		}
+		return false
+	})
+	return node
+}
+
+// follower is a node that does not lead the log.
+func (c *cluster) follower(random *mathrand.Rand) int {
+	c.t.Helper()
+	return (c.leader() + 1 + random.IntN(nodes-1)) % nodes
+}
+
+// signal sends a signal to a node and to its ClickHouse, as what happens to a machine
+// happens to both.
+func (c *cluster) signal(node int, sig syscall.Signal) {
+	c.t.Helper()
+	child, err := c.nodes[node].child()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, pid := range []int{c.nodes[node].pid(), child} {
+		if err := syscall.Kill(pid, sig); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+// stop ends a node as an operator does.
+func (c *cluster) stop(node int) {
+	c.t.Helper()
+	if err := c.nodes[node].cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		c.t.Fatal(err)
+	}
+	if !c.nodes[node].awaitDeath(readyLimit) {
+		c.t.Fatalf("node %d runs %v after SIGTERM", node, readyLimit)
+	}
+}
+
+// wipe lets a node lose its disk, when nothing is on it alone: what it has taken into its spool
+// is gone with the disk. The others have to be whole until it has its copy of the log again:
+// Raft counts on what a node has once said that it keeps.
+func (c *cluster) wipe(node int) {
+	c.t.Helper()
+	other := c.nodes[(node+1)%nodes]
+	for c.nodes[node].kill(); !c.shows(other); c.nodes[node].kill() {
+		c.start(node)
+	}
+	if err := os.RemoveAll(c.nodes[node].data); err != nil {
+		c.t.Fatal(err)
+	}
+	c.start(node)
+	want := c.logBytes((node + 1) % nodes)
+	await(c.t, "the log is back", visibleLimit, func() bool { return c.logBytes(node) >= want })
+}
+
+// shows says whether a node shows within seconds all that was accepted before the call.
+func (c *cluster) shows(s *service) bool {
+	c.t.Helper()
+	c.awaitAnswers() // who has an answer by now has told the referee
+	want := c.ref.total()
+	for range 40 {
+		sum := 0
+		for _, r := range list(c.t, s) {
+			if !isOwned(r) {
+				sum += r.Count
+			}
+		}
+		if sum >= want {
+			return true
+		}
+		// reason: the records may take so long; what is in a spool does not get there.
+		time.Sleep(500 * time.Millisecond)
+	}
+	return false
+}
+
+// logBytes is how many bytes of the log a node has.
+func (c *cluster) logBytes(node int) (n int64) {
+	c.t.Helper()
+	blocks, err := filepath.Glob(filepath.Join(c.nodes[node].data, "nats/jetstream/*/streams/LOG/msgs/*.blk"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, block := range blocks {
+		if info, err := os.Stat(block); err == nil { // else it was written anew meanwhile
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// store is the records of a node.
+func (c *cluster) store(node int) (_ *projector.Store, done func()) {
+	c.t.Helper()
+	dsn, err := os.ReadFile(filepath.Join(c.nodes[node].data, "run", "clickhouse.dsn"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ch, err := engine.StartClickHouse(c.t.Context(), engine.ClickHouseConfig{
+		DSN: strings.TrimSpace(string(dsn)), Database: "errata_store", Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return projector.NewStore(ch.Conn(), 0), func() { _ = ch.Stop(context.WithoutCancel(c.t.Context())) }
+}
+
+// compare checks that all nodes have the records that the clients know, and the same ones to
+// the last byte.
+func (c *cluster) compare(o *owner) {
+	c.t.Helper()
+	for _, s := range c.nodes {
+		compare(c.t, s, c.ref)
+		o.addrs, o.at = []string{s.addr}, 0
+		compareOwned(c.t, s, o)
+	}
+	var stores []*projector.Store
+	for i := range c.nodes {
+		store, done := c.store(i)
+		defer done()
+		stores = append(stores, store)
+	}
+	var tallies []projector.Tally
+	// Ticks and entries of the audit trail come also when nobody sends events.
+	await(c.t, "all nodes are at the same fact", visibleLimit, func() bool {
+		tallies = tallies[:0]
+		same := true
+		for range 2 { // a Tally reads its checkpoint first
+			for _, store := range stores {
+				tally, err := store.Tally(c.t.Context())
+				if err != nil {
+					c.t.Fatal(err)
+				}
+				tallies = append(tallies, tally)
+				same = same && tally.Checkpoint == tallies[0].Checkpoint
+			}
+		}
+		return same
+	})
+	for i, tally := range tallies[1:nodes] {
+		if tally != tallies[0] {
+			c.t.Errorf("node %d has %+v, and node 0 %+v", i+1, tally, tallies[0])
+		}
+	}
+	c.t.Logf("each node: %+v", tallies[0])
+}
+
+// awaitRecords waits until the records of each node have what was accepted before the call.
+func (c *cluster) awaitRecords() {
+	c.t.Helper()
+	for _, s := range c.nodes {
+		ask := newOwner(newClient(s, &referee{}, 0, 0, nil), s.key("admin.key"))
+		await(c.t, "a node has done a command", caughtUpLimit, ask.nothing)
+	}
+}
+
+// complaints are the errors in the logs of the nodes, and how often each stands there. A fault
+// from which a cluster recovers by itself is not an error of a node.
+func (c *cluster) complaints() map[string]int {
+	c.t.Helper()
+	said := map[string]int{}
+	for _, s := range c.nodes {
+		text, err := os.ReadFile(s.log.Name())
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			var entry struct{ Level, Msg, Engine, Error string }
+			if json.Unmarshal(line, &entry) == nil && entry.Level == slog.LevelError.String() {
+				said[strings.TrimSpace(entry.Engine+" "+entry.Msg+": "+entry.Error)]++
+			}
+		}
+	}
+	return said
+}
+
+// load is that of one service, of clients that turn to another node when one refuses or does
+// not answer. Some of them have less patience than a node, which refuses after 5 s.
+func (c *cluster) load(seed uint64) (o *owner, stop func()) {
+	c.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	abandon := make(chan struct{})
+	anywhere := func(i int) *client {
+		one := newClient(c.nodes[0], c.ref, seed, i, abandon)
+		one.addrs = nil
+		for k := range c.nodes {
+			one.addrs = append(one.addrs, c.nodes[(i+k)%nodes].addr)
+		}
+		one.limit = []time.Duration{2 * time.Second, 6 * time.Second}[i%2]
+		return one
+	}
+	var done sync.WaitGroup
+	for i := range clusterClients {
+		done.Go(func() { anywhere(i).run(ctx) })
+	}
+	o = newOwner(anywhere(clusterClients), c.nodes[0].key("admin.key"))
+	o.limit, o.pause = 10*time.Second, ownerPause // a command waits for the records
+	done.Go(func() { o.run(ctx) })
+	stop = sync.OnceFunc(func() { cancel(); done.Wait() })
+	c.t.Cleanup(func() { close(abandon); stop() })
+	return o, stop
+}

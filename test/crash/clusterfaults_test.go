@@ -1,0 +1,192 @@
+//go:build linux
+
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"text/tabwriter"
+	"time"
+)
+
+const (
+	// shortFaults is how many faults a cluster has in make test. ERRATA_CRASH_FAULTS sets
+	// another number, for each of which at least eventsPerFault are sent.
+	shortFaults    = 4
+	eventsPerFault = 10_000
+)
+
+// fault is one thing that happens to a cluster. After deal all nodes are ready.
+type fault struct {
+	name string
+	deal func(c *cluster, random *rand.Rand)
+}
+
+// faults begin with those of a short run.
+func faults() []fault {
+	leader := func(c *cluster, _ *rand.Rand) int { return c.leader() }
+	follower := func(c *cluster, random *rand.Rand) int { return c.follower(random) }
+	both := func(name string, deal func(c *cluster, node int, random *rand.Rand)) (led, followed fault) {
+		to := func(who string, choose func(*cluster, *rand.Rand) int) fault {
+			return fault{name + " " + who, func(c *cluster, random *rand.Rand) { deal(c, choose(c, random), random) }}
+		}
+		return to("the leader", leader), to("a follower", follower)
+	}
+	killLeader, killFollower := both("kill", func(c *cluster, node int, random *rand.Rand) {
+		c.nodes[node].kill()
+		c.rest(random, 0, 12) // the others choose another leader, or not yet
+		c.start(node)
+	})
+	cutLeader, cutFollower := both("cut off", func(c *cluster, node int, random *rand.Rand) {
+		c.net.cut(node)
+		c.rest(random, 3, 15)
+		c.net.cut(-1)
+		c.ready(0, 1, 2)
+	})
+	freezeLeader, freezeFollower := both("freeze", func(c *cluster, node int, random *rand.Rand) {
+		c.signal(node, syscall.SIGSTOP)
+		c.rest(random, 3, 15)
+		c.signal(node, syscall.SIGCONT)
+		c.ready(0, 1, 2)
+	})
+	stopLeader, stopFollower := both("stop", func(c *cluster, node int, random *rand.Rand) {
+		c.stop(node)
+		c.rest(random, 0, 5)
+		c.start(node)
+	})
+	wipeLeader, wipeFollower := both("empty", func(c *cluster, node int, _ *rand.Rand) { c.wipe(node) })
+	return []fault{killLeader, cutLeader, wipeFollower,
+		{"kill two of three", func(c *cluster, random *rand.Rand) {
+			stays := random.IntN(nodes)
+			one, other := (stays+1)%nodes, (stays+2)%nodes
+			c.nodes[one].kill()
+			c.nodes[other].kill()
+			c.rest(random, 0, 5)
+			c.start(one, other)
+		}},
+		freezeLeader, killFollower, stopLeader, cutFollower, wipeLeader, freezeFollower, stopFollower,
+		{"kill a ClickHouse", func(c *cluster, random *rand.Rand) {
+			node := random.IntN(nodes)
+			if err := c.nodes[node].killClickHouse(); err != nil {
+				c.t.Fatal(err)
+			}
+			c.ready(node)
+		}},
+		{"stop one after another", func(c *cluster, _ *rand.Rand) {
+			for node := range nodes {
+				c.stop(node)
+				c.start(node)
+			}
+		}},
+	}
+}
+
+// rest lets clients go on for a random time between so many seconds.
+func (c *cluster) rest(random *rand.Rand, least, most int) {
+	if c.short {
+		most = min(most, least+2)
+	}
+	// reason: how long a fault lasts is what is tried.
+	time.Sleep(time.Duration(least)*time.Second + time.Duration(random.Int64N(int64(most-least)*int64(time.Second))))
+}
+
+// faultsOf is how many faults are dealt, and how many events are sent at least.
+func faultsOf(t *testing.T) (n, events int) {
+	t.Helper()
+	text := os.Getenv("ERRATA_CRASH_FAULTS")
+	if text == "" {
+		return shortFaults, 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, n * eventsPerFault
+}
+
+// TestAClusterCountsExactly lets faults happen to three nodes which keep one log, under load,
+// and compares the records of each of them.
+func TestAClusterCountsExactly(t *testing.T) {
+	n, events := faultsOf(t)
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	c := newCluster(t)
+	ref := c.ref
+	c.short = events == 0
+	o, stop := c.load(seed)
+	var waits waits
+	all := faults()
+	for i := range n {
+		c.rest(random, 0, 2)
+		ref.gaps.take()
+		began := time.Now()
+		f := all[i%len(all)]
+		f.deal(c, random)
+		over := time.Now()
+		c.awaitAnswers()
+		c.awaitRecords()
+		w := wait{name: f.name, runs: 1, behind: time.Since(over), lasted: time.Since(began)}
+		w.silent, w.waited = ref.gaps.take()
+		waits.note(w)
+		if !c.short {
+			t.Logf("%d: %+v", i+1, w)
+		}
+	}
+	await(t, "all events are sent", 15*time.Minute, func() bool { return ref.total() >= events })
+	stop()
+	t.Logf("%d faults; events accepted %d, requests answered %d, failed %d, resent %d, events sent twice %d\n%s",
+		n, ref.total(), ref.answers.Load(), ref.failures.Load(), ref.resends.Load(), ref.repeats.Load(), waits.String())
+	c.compare(o)
+	for said, times := range c.complaints() {
+		t.Logf("an error in the logs of the nodes, %d times: %s", times, said)
+	}
+}
+
+// awaitAnswers waits until clients have been answered again.
+func (c *cluster) awaitAnswers() {
+	c.t.Helper()
+	// More answers than there are clients: the one that waits longest has one of them.
+	want := c.ref.answers.Load() + 10*clusterClients
+	await(c.t, "events are taken", visibleLimit, func() bool { return c.ref.answers.Load() >= want })
+}
+
+// wait is how long everybody had to wait in one kind of fault, at worst.
+type wait struct {
+	name string
+	runs int
+	// silent: nobody was answered; waited: one sender, from its first try; behind: the records
+	// of a node, after all nodes were ready; lasted: the fault, until all was well.
+	silent, waited, behind, lasted time.Duration
+}
+
+type waits []wait
+
+func (w *waits) note(one wait) {
+	for i := range *w {
+		if have := &(*w)[i]; have.name == one.name {
+			have.runs += one.runs
+			have.silent, have.waited = max(have.silent, one.silent), max(have.waited, one.waited)
+			have.behind, have.lasted = max(have.behind, one.behind), max(have.lasted, one.lasted)
+			return
+		}
+	}
+	*w = append(*w, one)
+}
+
+// String is a table.
+func (w *waits) String() string {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "fault\truns\tnobody was answered\tone sender waited\trecords behind\tall of it took")
+	for _, one := range *w {
+		fmt.Fprintf(table, "%s\t%d\t%.1fs\t%.1fs\t%.1fs\t%.1fs\n", one.name, one.runs, one.silent.Seconds(), one.waited.Seconds(), one.behind.Seconds(), one.lasted.Seconds())
+	}
+	_ = table.Flush() // into memory
+	return text.String()
+}
