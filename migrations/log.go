@@ -157,7 +157,11 @@ func Log(ctx context.Context, js jetstream.JetStream, cfg LogConfig) error {
 	group.SetLimit(madeAtOnce)
 	for _, stream := range streamConfigs(cfg) {
 		group.Go(func() error {
-			if err := ensureStream(making, js, stream, stream.Name == AuditStream(cfg.Namespace)); err != nil {
+			err := ensureStream(making, js, stream, stream.Name == AuditStream(cfg.Namespace))
+			if err == nil && cfg.Replicas > 1 {
+				err = readFromLeader(making, js, stream.Name)
+			}
+			if err != nil {
 				return fmt.Errorf("migrations: stream %s: %w", stream.Name, err)
 			}
 			return nil
@@ -302,7 +306,6 @@ func differences(have, want jetstream.StreamConfig) (wrong []string) {
 	check("deny_delete", have.DenyDelete, want.DenyDelete)
 	check("max_msg_size", have.MaxMsgSize, want.MaxMsgSize)
 	check("duplicate_window", have.Duplicates, want.Duplicates)
-	check("allow_direct", have.AllowDirect, want.AllowDirect)
 	check("compression", have.Compression, want.Compression)
 	check("max_age", have.MaxAge, want.MaxAge)
 	check("max_msgs", unlimited(have.MaxMsgs), unlimited(want.MaxMsgs))

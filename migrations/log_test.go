@@ -223,7 +223,6 @@ func TestLogThatIsThereAndDifferent(t *testing.T) {
 		"may lose one":           {func(c *jetstream.StreamConfig) { c.DenyDelete = false }, "deny_delete"},
 		"smaller messages":       {func(c *jetstream.StreamConfig) { c.MaxMsgSize = 1000 }, "max_msg_size"},
 		"another subject":        {func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, c.Name+".x.>") }, "subjects"},
-		"no direct reads":        {func(c *jetstream.StreamConfig) { c.AllowDirect = false }, "allow_direct"},
 		"compressed twice":       {func(c *jetstream.StreamConfig) { c.Compression = jetstream.S2Compression }, "compression"},
 	} {
 		t.Run(name, func(t *testing.T) {

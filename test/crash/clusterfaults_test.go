@@ -17,7 +17,7 @@ import (
 const (
 	// shortFaults is how many faults a cluster has in make test. ERRATA_CRASH_FAULTS sets
 	// another number, for each of which at least eventsPerFault are sent.
-	shortFaults    = 4
+	shortFaults    = 3
 	eventsPerFault = 10_000
 )
 
