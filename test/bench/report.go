@@ -59,17 +59,24 @@ func median[T cmp.Ordered](values []T) T {
 }
 
 // paired runs ours and ceiling in turn for a number of rounds, so that a change
-// of the machine's speed affects both, and returns the medians.
+// of the machine's speed affects both, and returns the medians. Each of them comes first in
+// every other round: whoever is second works in a process that has grown.
 func paired(rounds int, ours, ceiling func() (float64, error)) (o, c, ratio float64, err error) {
 	var os, cs, rs []float64
-	for range rounds {
-		c, err := ceiling()
-		if err != nil {
-			return 0, 0, 0, fmt.Errorf("ceiling: %w", err)
-		}
-		o, err := ours()
-		if err != nil {
-			return 0, 0, 0, err
+	both := []func() error{
+		func() (err error) {
+			if c, err = ceiling(); err != nil {
+				return fmt.Errorf("ceiling: %w", err)
+			}
+			return nil
+		},
+		func() (err error) { o, err = ours(); return err },
+	}
+	for round := range rounds {
+		for i := range both {
+			if err := both[(round+i)%2](); err != nil {
+				return 0, 0, 0, err
+			}
 		}
 		os, cs, rs = append(os, o), append(cs, c), append(rs, o/c)
 	}
