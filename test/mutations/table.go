@@ -39,7 +39,7 @@ var mutations = []mutation{
 	failpoint.Reach(failpoint.Payloads)
 	rows = newRecordRows(3)
 	if err := rows.addCheckpoints(s.shardKey(), c.from, c.to); err != nil {`}},
-		Package: "./projector", Run: "^(TestRacingProjectors|TestClickHouseKilled|TestAnyHistory)$",
+		Package: "./test/crash", Run: "^TestKilledAnywhereCountsExactly$",
 	},
 	{
 		Name: "id-window-off",
