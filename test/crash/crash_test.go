@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// defaultKills is how many kills one run has, four of each way: with two of each, a checkpoint in an insert of
-	// its own was not noticed. ERRATA_CRASH_KILLS
-	// sets another number.
+	// defaultKills is how many kills one run has, four of each way: with two of each, a
+	// checkpoint in an insert of its own was not noticed. ERRATA_CRASH_KILLS sets another
+	// number.
 	defaultKills = 36
 	clients      = 6
 	// visibleLimit is how long the projection may take to catch up at the end.
