@@ -12,8 +12,8 @@ import (
 // it is not in UTF-8.
 const betweenTexts = 0xff
 
-// texts are those of a record that rules search: message, class and file. The memory is used
-// again for the next record.
+// texts has the texts of a record in which rules search: message, class and file. Its memory
+// is used again for the next record.
 type texts struct {
 	of *errata.Record
 	// has says which pairs of neighbouring bytes are there in lower case, by their place.

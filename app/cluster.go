@@ -86,15 +86,7 @@ func (a *App) aboutNode() (m cluster.Member) {
 	return m
 }
 
-// elsewhere says what to do on a node whose records end before the log begins.
-func (a *App) elsewhere() string {
-	if !a.options.Cluster.On() {
-		return ""
-	}
-	return "this node lacks records of facts that were purged from the log, and other nodes have them: stop this one, make a backup of another one (errata backup FOLDER there), and take its records into an empty data folder (errata restore FOLDER --records here)"
-}
-
-// keepExchanges is from which message on other nodes need the module or query log.
+// keepExchanges is the first message of the module or query log that a node still needs.
 func (a *App) keepExchanges(log exchange.Log, next uint64, urgent bool) uint64 {
 	return a.cluster.Lowest(next, urgent, func(p cluster.Position) uint64 {
 		if log == exchange.Modules {

@@ -41,7 +41,7 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	embedded := a.options.ClickHouseDSN == ""
 	if a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
-		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, Elsewhere: a.elsewhere(), Mark: a.dir.Join(selfCheckMark),
+		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, Elsewhere: a.options.Cluster.On(), Mark: a.dir.Join(selfCheckMark),
 		Logger: a.logger, Registerer: a.options.Registry, Now: a.options.Now,
 	}); err != nil {
 		return err

@@ -84,8 +84,8 @@ func (w *world) open(t *testing.T, self string) *cluster.Members {
 
 func modules(p cluster.Position) uint64 { return p.Modules }
 
-// What a node needs stays until it has it, and for a node that is away an hour, or until
-// there is no room.
+// What a node still needs is kept. For a node that is away it is kept for an hour, or until
+// the room is used up.
 func TestNothingGoesThatANodeNeeds(t *testing.T) {
 	w := newWorld(t)
 	a := w.open(t, nodes[0])

@@ -4,8 +4,8 @@
 //	each node, every second ─▶ "I am at fact 812" ─▶ all nodes ─▶ purges, checks
 //
 // The log is replicated by JetStream, and each node folds it into records of its own. So
-// nobody coordinates anything here: what is said only holds back what would take something
-// away from a node that still needs it. It is not stored, and a lost word costs nothing.
+// no node gives orders to another one. What a node says is used for one thing: nobody removes
+// what that node still needs. It is not stored, and a lost message does no harm.
 //
 // The package must not decide anything about events and records, and must not know how the
 // log is replicated.

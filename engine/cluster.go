@@ -196,19 +196,31 @@ func (n *NATS) awaitJetStream(ctx context.Context) error {
 		_, err := n.js.AccountInfo(ctx)
 		return err
 	}
-	began, told := time.Now(), time.Now()
+	began, logger := time.Now(), n.cfg.Logger.With("cluster", n.cfg.Cluster.Name, "node", n.cfg.self)
+	if err := n.waitFor(ctx, n.askJetStream, func(err error) {
+		logger.Warn("this node waits for a majority of the cluster", "peers", n.cfg.Cluster.Peers, "error", err)
+	}); err != nil {
+		return fmt.Errorf("a majority of the nodes %v has not met: %w", n.cfg.Cluster.Peers, err)
+	}
+	logger.Info("the cluster has a leader", "waited", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// waitFor asks again and again until there is no error, and tells the error now and then. It
+// returns the last one when ctx ends.
+func (n *NATS) waitFor(ctx context.Context, ask func(context.Context) error, tell func(error)) error {
+	told := time.Now()
 	for {
-		err := n.askJetStream(ctx)
+		err := ask(ctx)
 		if err == nil {
-			n.cfg.Logger.Info("the cluster has a leader", "cluster", n.cfg.Cluster.Name, "node", n.cfg.self, "waited", time.Since(began).Round(time.Millisecond))
 			return nil
 		}
 		if time.Since(told) > quorumTell {
 			told = time.Now()
-			n.cfg.Logger.Warn("this node waits for a majority of the cluster", "cluster", n.cfg.Cluster.Name, "node", n.cfg.self, "peers", n.cfg.Cluster.Peers, "error", err)
+			tell(err)
 		}
 		if !background.Wait(ctx, quorumPause) {
-			return fmt.Errorf("a majority of the nodes %v has not met: %w", n.cfg.Cluster.Peers, err)
+			return err
 		}
 	}
 }
@@ -258,8 +270,8 @@ func (n *NATS) Tag() string { return nodeTag + n.cfg.self }
 // Self is the name of this node in its cluster, "" outside of one.
 func (n *NATS) Self() string { return n.cfg.self }
 
-// Membership says to which cluster a data folder belongs.
-type Membership struct {
+// membership says to which cluster a data folder belongs.
+type membership struct {
 	Name string `json:"name"`
 	Node string `json:"node"`
 }
@@ -273,7 +285,7 @@ func (c Cluster) claim(ctx context.Context, dir *datadir.Dir) (self string, err 
 			return "", err
 		}
 	}
-	want := Membership{Name: c.Name, Node: self}
+	want := membership{Name: c.Name, Node: self}
 	have, found, err := readMembership(dir)
 	switch {
 	case err != nil:
@@ -299,7 +311,7 @@ func (c Cluster) claim(ctx context.Context, dir *datadir.Dir) (self string, err 
 	return self, datadir.WriteFile(dir.Join(datadir.ClusterFile), string(text)+"\n")
 }
 
-func readMembership(dir *datadir.Dir) (m Membership, found bool, err error) {
+func readMembership(dir *datadir.Dir) (m membership, found bool, err error) {
 	text, err := os.ReadFile(dir.Join(datadir.ClusterFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, false, nil
@@ -319,20 +331,13 @@ func (n *NATS) AwaitFounded(ctx context.Context, stream string) error {
 	if !n.cfg.Cluster.On() || n.Founds() {
 		return nil
 	}
-	told := time.Now()
-	for {
-		_, err := n.js.Stream(ctx, stream)
-		if err == nil {
-			return nil
-		}
-		if time.Since(told) > quorumTell {
-			told = time.Now()
-			n.cfg.Logger.Warn("this node waits for the one that founds the cluster", "founder", n.cfg.Cluster.Peers[0], "error", err)
-		}
-		if !background.Wait(ctx, quorumPause) {
-			return fmt.Errorf("engine: %s, the first of cluster-peers, has not founded the cluster: %w", n.cfg.Cluster.Peers[0], err)
-		}
+	founder := n.cfg.Cluster.Peers[0]
+	if err := n.waitFor(ctx, func(ctx context.Context) error { _, err := n.js.Stream(ctx, stream); return err }, func(err error) {
+		n.cfg.Logger.Warn("this node waits for the one that founds the cluster", "founder", founder, "error", err)
+	}); err != nil {
+		return fmt.Errorf("engine: %s, the first of cluster-peers, has not founded the cluster: %w", founder, err)
 	}
+	return nil
 }
 
 // Founds says whether this node founds its cluster. A service of its own does.

@@ -113,6 +113,9 @@ func (c *Checker) rewind(ctx context.Context, r Result, part string) (done bool,
 	return true, nil
 }
 
+// errElsewhere says what to do on a node whose records end before the log begins.
+var errElsewhere = errors.New("this node lacks records of facts that were purged from the log, and other nodes have them: stop this one, make a backup of another one (errata backup FOLDER there), and take its records into an empty data folder (errata restore FOLDER --records here)")
+
 // remake makes all tables again from the log beside the live ones, and puts them
 // in their place.
 func (c *Checker) remake(ctx context.Context, r Result) error {
@@ -125,8 +128,8 @@ func (c *Checker) remake(ctx context.Context, r Result) error {
 	})
 	first := r.Damage[0]
 	switch lost := errors.Is(err, projector.ErrNoHistory) && first.Kind == KindLost; {
-	case lost && c.cfg.Elsewhere != "":
-		return errors.New(c.cfg.Elsewhere)
+	case lost && c.cfg.Elsewhere:
+		return errElsewhere
 	case lost:
 		// No copy of the older records exists: go on with those that the log holds.
 		c.lostBefore = first.First

@@ -57,9 +57,9 @@ type Config struct {
 	Undecided func() error
 	// Sole says that no other node writes these tables.
 	Sole bool
-	// Elsewhere says what to do when the tables lack facts that the log does not hold any
-	// more, because another node has their records; "" when nobody has them.
-	Elsewhere string
+	// Elsewhere says that another node has the records of facts that these tables lack and
+	// that the log does not hold any more. Without it, they count as lost.
+	Elsewhere bool
 	// Mark is the path of the mark, a file in the data folder. With "" there is
 	// none, and each start reads every part.
 	Mark string

@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// stopSeconds is what the service needs to stop, as its unit and the compose file say.
+// stopSeconds is how long the service may take to stop. Its unit and the compose file have the
+// same number.
 const stopSeconds = 15
 
 func TestUpdates(t *testing.T) {

@@ -41,7 +41,7 @@ func helm(t *testing.T, args ...string) (string, error) { return run(t, "HELM", 
 
 func kustomize(t *testing.T, args ...string) (string, error) { return run(t, "KUSTOMIZE", args...) }
 
-// run answers with what the program printed, and with its complaint as an error.
+// run returns what the program has printed. When it fails, the error has what it complained of.
 func run(t *testing.T, variable string, args ...string) (string, error) {
 	t.Helper()
 	program := os.Getenv(variable)

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// TestCompose starts what a compose file describes, with both passwords set, stops and
-// starts it, and takes it down without its volumes, which have kept the record.
+// TestCompose starts the containers of each compose file and sends an event. The record is
+// still there after a stop and a start, and after the containers, but not their volumes, were
+// removed.
 func TestCompose(t *testing.T) {
 	for name, file := range map[string]string{"slim": "docker-compose.yml", "all": "deploy/docker-compose.all.yml"} {
 		t.Run(name, func(t *testing.T) {

@@ -64,13 +64,13 @@ build() {
 
 if ! has debian:bookworm-slim; then
 	say "making debian:bookworm-slim"
-	debootstrap --variant=minbase bookworm "$work/root" >"$dir/debootstrap.log" 2>&1 ||
+	debootstrap --variant=minbase bookworm "$work/debian" >"$dir/debootstrap.log" 2>&1 ||
 		{ tail -n 5 "$dir/debootstrap.log" >&2; exit 1; }
 	for left in var/cache/apt var/lib/apt/lists usr/share/doc usr/share/man usr/share/info usr/share/locale var/log; do
-		find "$work/root/$left" -mindepth 1 ! -type d -delete
+		find "$work/debian/$left" -mindepth 1 ! -type d -delete
 	done
-	tar -C "$work/root" --numeric-owner -c . | podman import --quiet - debian:bookworm-slim >/dev/null
-	rm -rf "$work/root"
+	tar -C "$work/debian" --numeric-owner -c . | podman import --quiet - debian:bookworm-slim >/dev/null
+	rm -rf "$work/debian"
 fi
 
 if ! has golang:1.26-bookworm; then
