@@ -287,7 +287,7 @@ func see(d *alerts.Decider, batch, before []moment) (fired []alerts.Firing) {
 				}
 			}
 			r.Count = p.Before + 1
-			w := d.Watch(p)
+			w := d.Watch(p, nil)
 			watching[m.record] = &w
 		}
 		for n := range m.events {

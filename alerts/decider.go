@@ -27,25 +27,6 @@ type Decider struct {
 	}
 }
 
-// place is what the records have in common that rules are about.
-type place struct {
-	book    errata.Book
-	project uint64
-}
-
-// rulesAt are the rules about records of a place.
-type rulesAt struct {
-	any      bool
-	once     []*watched // those that fire for one event: the first, one that comes back, the nth
-	first    []*watched // those of once that the first event of a record may fire
-	comeback bool       // some of once fire for records that come back
-	reached  []uint64   // the counts of once, the smallest first
-	each     []*watched // those that count each event, the smallest frequency first
-	narrow   []*watched // those that name records or search texts
-	texts    bool       // some of them search
-	counters []counter  // of those that count the events of the project
-}
-
 // NewDecider makes a decider for the rules that are in force. It remembers nothing.
 func NewDecider(rules Set) *Decider {
 	d := &Decider{at: map[place]*rulesAt{}}
@@ -53,6 +34,7 @@ func NewDecider(rules Set) *Decider {
 		if rule.Enabled {
 			w := watch(rule)
 			w.index = len(d.rules)
+			d.said.lookFor(&w.search, w.index)
 			d.rules = append(d.rules, w)
 		}
 	}
@@ -80,6 +62,7 @@ func (d *Decider) Begins(p Problem) (rules []string) {
 	if len(counting) == 0 || counting[len(counting)-1].When.Frequency.Count <= p.Before {
 		return nil
 	}
+	d.said.set(p.Record)
 	off := d.others(at, p.Record)
 	for _, rule := range counting {
 		if rule.When.Frequency.Count > p.Before && !off.has(rule) {
@@ -94,7 +77,11 @@ func (d *Decider) Begins(p Problem) (rules []string) {
 // frequency. users are their different users, when the rule tells users apart. Records that
 // have not enough events to fire it need not be remembered.
 func (d *Decider) Remember(rule string, r *errata.Record, minute int64, events uint64, users []uint64) {
-	if w := d.rule(rule); w != nil && w.looksAt(r) && !r.Noise {
+	w := d.rule(rule)
+	if w == nil || r.Noise || !w.isAbout(place{r.Book, r.Project}) || !w.names(r) {
+		return
+	}
+	if d.said.set(r); d.said.have(&w.search) {
 		w.counts.remember(r.ID, minute, events, users)
 	}
 }
@@ -151,8 +138,10 @@ type Watching struct {
 
 // Watch begins with the events of a record. A record that a noise rule hides fires nothing.
 // Rules look at the texts of the record here, and not again at each event: soon behind the
-// making of a record these are still in the processor's cache.
-func (d *Decider) Watch(p Problem) (w Watching) {
+// making of a record these are still in the processor's cache. only is for a record that has
+// one event in the stretch, with level and environment of that: most events that fire nothing
+// are such, and need not be shown. It is nil for others.
+func (d *Decider) Watch(p Problem, only *Sighting) (w Watching) {
 	at := d.rulesAt(place{p.Book, p.Project})
 	if !at.any || p.Noise && len(at.counters) == 0 {
 		return w
@@ -161,98 +150,35 @@ func (d *Decider) Watch(p Problem) (w Watching) {
 	if !p.Noise {
 		w.each, w.next = at.counting(p.Count), w.after(p.Before)
 	}
-	if w.next == 0 && len(w.each) == 0 && len(at.counters) == 0 {
+	d.said.set(p.Record)
+	if len(w.each)+len(at.counters) > 0 {
+		w.off = d.others(at, p.Record)
+		return w
+	}
+	if w.next == 0 {
 		return Watching{}
 	}
+	may := at.once.set
+	if only != nil && w.seesFirst(w.last) {
+		if may = at.first.set.without(at.unlike(only)); may.empty() {
+			return Watching{}
+		}
+	}
 	w.off = d.others(at, p.Record)
+	if may.without(&w.off).empty() {
+		return Watching{}
+	}
 	return w
 }
 
 // Looks says whether a rule looks at the events.
 func (w *Watching) Looks() bool { return w.decider != nil }
 
-// rulesAt finds the rules of a place.
-func (d *Decider) rulesAt(p place) *rulesAt {
-	if d.last.at != nil && d.last.place == p {
-		return d.last.at
-	}
-	at, known := d.at[p]
-	if !known {
-		at = &rulesAt{}
-		for i := range d.rules {
-			if d.rules[i].isAbout(p) {
-				at.add(&d.rules[i], p.project)
-			}
-		}
-		d.at[p] = at
-	}
-	d.last.place, d.last.at = p, at
-	return at
-}
-
-// ruleSet has a bit for each rule, by its index.
-type ruleSet [(maxRules + 63) / 64]uint64
-
-func (s *ruleSet) has(rule *watched) bool { return s[rule.index/64]>>(rule.index%64)&1 != 0 }
-
-// others are the rules of the place that name other records than this one, or search for
-// something else than its texts.
-func (d *Decider) others(at *rulesAt, r *errata.Record) (off ruleSet) {
-	if at.texts {
-		d.said.set(r)
-	}
-	for _, rule := range at.narrow {
-		if !rule.names(r) || !d.said.have(&rule.search) {
-			off[rule.index/64] |= 1 << (rule.index % 64)
-		}
-	}
-	return off
-}
-
-// counting are the rules that a record with so many events can fire for its frequency.
-// Others need not count: most records never have enough events.
-func (at *rulesAt) counting(count uint64) []*watched {
-	for i, rule := range at.each {
-		if count < rule.When.Frequency.Count {
-			return at.each[:i]
-		}
-	}
-	return at.each
-}
-
-func (at *rulesAt) add(rule *watched, project uint64) {
-	at.any = true
-	if rule.countsProjects() {
-		at.counters = append(at.counters, rule.counterOf(project))
-	}
-	if when := &rule.When; when.New || when.Regressed || when.Reached != nil {
-		at.once = append(at.once, rule)
-		at.comeback = at.comeback || when.Regressed
-		if when.New || when.Reached != nil && when.Reached.Count == 1 {
-			at.first = append(at.first, rule)
-		}
-		if when.Reached != nil {
-			place, _ := slices.BinarySearch(at.reached, when.Reached.Count)
-			at.reached = slices.Insert(at.reached, place, when.Reached.Count)
-		}
-	}
-	if at.texts = at.texts || len(rule.search.text) > 0; len(rule.named) > 0 || len(rule.search.text) > 0 {
-		at.narrow = append(at.narrow, rule)
-	}
-	if f := rule.When.Frequency; f != nil {
-		i := slices.IndexFunc(at.each, func(other *watched) bool { return other.When.Frequency.Count > f.Count })
-		if i < 0 {
-			i = len(at.each)
-		}
-		at.each = slices.Insert(at.each, i, rule)
-	}
-}
-
 // after is the number of the first event behind so many at which a rule may fire that does
 // not count each event; 0 when none does in this stretch.
 func (w *Watching) after(seen uint64) uint64 {
 	first := w.of.Before + 1
-	if seen < first && (first == 1 && len(w.at.first) > 0 || w.of.Regressing && w.at.comeback) {
+	if seen < first && (first == 1 && len(w.at.first.list) > 0 || w.of.Regressing && w.at.comeback) {
 		return first
 	}
 	for _, count := range w.at.reached {
@@ -299,26 +225,31 @@ func (w *Watching) See(s *Sighting, fire func(Firing)) {
 
 // seeNext fires the rules for which this is the event.
 func (w *Watching) seeNext(s *Sighting, fire func(Firing)) {
-	first, once := w.seen == w.of.Before+1, w.at.once
-	if w.seen == 1 && !w.of.Regressing {
-		once = w.at.first
+	once := w.at.once.list
+	if w.seesFirst(w.seen) {
+		once = w.at.first.list
 	}
 	for _, rule := range once {
-		when := &rule.When
-		var cause Cause
-		switch {
-		case when.New && w.seen == 1:
-			cause = CauseNew
-		case when.Regressed && first && w.of.Regressing:
-			cause = CauseRegressed
-		case when.Reached != nil && when.Reached.Count == w.seen:
-			cause = CauseReached
-		default:
-			continue
-		}
-		if !w.off.has(rule) && rule.matches(s) {
+		if cause := w.cause(rule, w.seen); cause != "" && !w.off.has(rule) && rule.matches(s) {
 			w.fire(rule, cause, s, fire)
 		}
+	}
+}
+
+// seesFirst says whether the event with this number is the first one of a new record.
+func (w *Watching) seesFirst(number uint64) bool { return number == 1 && !w.of.Regressing }
+
+// cause is why the rule fires for the event with this number, "" when it does not.
+func (w *Watching) cause(rule *watched, number uint64) Cause {
+	switch when := &rule.When; {
+	case when.New && number == 1:
+		return CauseNew
+	case when.Regressed && w.of.Regressing && number == w.of.Before+1:
+		return CauseRegressed
+	case when.Reached != nil && when.Reached.Count == number:
+		return CauseReached
+	default:
+		return ""
 	}
 }
 

@@ -258,7 +258,11 @@ func TestDecideLikeTheModel(t *testing.T) {
 					}
 					p := alerts.Problem{Record: &r, Before: e.number - 1, Regressing: e.regressing}
 					m.begin(d, rules, p, from, got)
-					w := d.Watch(p)
+					var only *alerts.Sighting
+					if n == 1 {
+						only = &alerts.Sighting{Level: e.Level, Environment: e.Environment}
+					}
+					w := d.Watch(p, only)
 					watching[e.record] = &w
 				}
 				watching[e.record].See(&e.Sighting, func(f alerts.Firing) { got = append(got, f) })
@@ -297,7 +301,7 @@ func TestFiringsAreForgotten(t *testing.T) {
 	told, most := 0, 0
 	see := func(of int, before uint64, clock int64) {
 		r := errata.Record{ID: errata.Position(of), Book: errata.BookSystem, Count: before + 1, Status: errata.StatusOpen}
-		w := d.Watch(alerts.Problem{Record: &r, Before: before})
+		w := d.Watch(alerts.Problem{Record: &r, Before: before}, nil)
 		w.See(&alerts.Sighting{Received: clock, Clock: clock}, func(alerts.Firing) { told++ })
 		most = max(most, d.Fired("new"))
 	}

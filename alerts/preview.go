@@ -31,7 +31,7 @@ func Rehearse(rule Rule, events func(show func(*Past)) error) (fired []Firing, e
 		record := &errata.Record{
 			Book: e.Record.Book, Signature: e.Record.Signature, ID: e.ID, Project: e.Project, Count: math.MaxUint64, Status: errata.StatusOpen,
 		}
-		w := decider.Watch(Problem{Record: record, Before: e.Number - 1})
+		w := decider.Watch(Problem{Record: record, Before: e.Number - 1}, nil)
 		w.See(&e.Sighting, func(f Firing) { fired = append(fired, f) })
 	})
 	return fired, err
@@ -84,7 +84,7 @@ func (d *Decider) rehearse(m *PastMinute, fire func(Firing)) {
 		of     *errata.Record
 		events uint64
 	}{{&muted, m.Events - m.Loud}, {loud, m.Loud}} {
-		w := d.Watch(Problem{Record: part.of})
+		w := d.Watch(Problem{Record: part.of}, nil)
 		for range part.events {
 			w.See(s, fire)
 		}

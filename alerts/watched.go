@@ -48,13 +48,6 @@ func watch(rule Rule) watched {
 	return w
 }
 
-// looksAt says whether the record is one that the rule is about.
-func (w *watched) looksAt(r *errata.Record) bool {
-	var said texts
-	said.set(r)
-	return w.isAbout(place{r.Book, r.Project}) && w.names(r) && said.have(&w.search)
-}
-
 // names says whether the record is among those that the rule names.
 func (w *watched) names(r *errata.Record) bool {
 	if len(w.named) == 0 {

@@ -61,10 +61,21 @@ func (w *watching) add(d *delta, old *errata.Record) {
 		}
 		w.begins[rule][recordKey{p.Book, p.Signature}] = p.Record
 	}
-	if of := w.decider.Watch(p); of.Looks() {
+	var event alerts.Sighting
+	if of := w.decider.Watch(p, d.single(&event)); of.Looks() {
 		w.records = append(w.records, of)
 		w.places[d.part] = uint32(len(w.records))
 	}
+}
+
+// single puts level and environment of the only event of the delta into s, nil when there are
+// several or its environment is counted together with others.
+func (d *delta) single(s *alerts.Sighting) *alerts.Sighting {
+	if d.count != 1 || d.deployed.list[0].environment == otherName {
+		return nil
+	}
+	s.Level, s.Environment = d.level, d.deployed.list[0].environment
+	return s
 }
 
 // of is the record that counts the events of a part, nil when no rule looks at it.
@@ -86,8 +97,11 @@ func (w *watching) join(parts []*delta) {
 
 // firings decides which events of the batch fire which rules.
 func (b *batch) firings(w *watching) (fired []alerts.Firing) {
-	w.join(b.occurred.parts)
+	if len(w.records)+len(b.ticks) == 0 {
+		return nil
+	}
 	defer w.forget()
+	w.join(b.occurred.parts)
 	names, ticks, clocks := b.occurred.names.list, b.ticks, b.clocks
 	fire := func(f alerts.Firing) { fired = append(fired, f) }
 	for rows := range b.occurred.each {

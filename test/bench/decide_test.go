@@ -18,7 +18,7 @@ func BenchmarkDecide(b *testing.B) {
 	s := alerts.Sighting{Level: errata.LevelError, Environment: "production"}
 	b.ReportAllocs()
 	for b.Loop() {
-		w := d.Watch(alerts.Problem{Record: &r})
+		w := d.Watch(alerts.Problem{Record: &r}, &s)
 		w.See(&s, func(alerts.Firing) { b.Fatal("a rule fired") })
 	}
 }
