@@ -151,12 +151,12 @@ func openBlock(data []byte) (b Block, packed []byte, err error) {
 	if len(data) < head+1+timeSize+checksumSize || string(data[:len(blockMagic)]) != blockMagic {
 		return Block{}, nil, fmt.Errorf("%w: not a block", ErrCorrupt)
 	}
-	if v := data[len(blockMagic)]; v != blockVersion {
-		return Block{}, nil, fmt.Errorf("%w: format version %d, this build reads %d", ErrCorrupt, v, blockVersion)
-	}
 	body, sum := data[:len(data)-checksumSize], data[len(data)-checksumSize:]
 	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(sum) {
 		return Block{}, nil, fmt.Errorf("%w: checksum", ErrCorrupt)
+	}
+	if v := data[len(blockMagic)]; v != blockVersion {
+		return Block{}, nil, fmt.Errorf("a block of format version %d, this program reads %d: %w", v, blockVersion, ErrNewer)
 	}
 	n, w := binary.Uvarint(body[head:])
 	rest := body[head+max(w, 0):]

@@ -25,6 +25,7 @@ const (
 	FactNote             // what the service has done or seen by itself, Name says what; see [AppendNote]
 	FactTick             // the time, for what happens because nothing does; see [Tick]
 	FactGap              // not on the log: a reader makes it of a [GapError], whose facts up to Sequence are gone
+	FactNewer            // not on the log: a reader makes it of [ErrNewer]
 )
 
 // Fact is one message of the log.
@@ -127,7 +128,8 @@ func newReader(ctx context.Context, log Log, from uint64, subjects ...string) (*
 
 // Next waits for the next fact. When facts are gone it returns a [*GapError], and
 // the next call continues after the gap. After Close it returns
-// jetstream.ErrMsgIteratorClosed.
+// jetstream.ErrMsgIteratorClosed. The error is ErrNewer for a fact of a newer program: its
+// caller reads no further.
 func (r *Reader) Next(ctx context.Context) (Fact, error) {
 	if f := r.held; f != nil {
 		r.held = nil
@@ -181,6 +183,9 @@ func (r *Reader) receive(ctx context.Context) (f Fact, whole bool, err error) {
 	meta, err := msg.Metadata()
 	if err != nil {
 		return Fact{}, false, fmt.Errorf("metadata of a fact: %w", err)
+	}
+	if err := newer(meta.Sequence.Stream, msg.Headers()); err != nil {
+		return Fact{}, false, err
 	}
 	subject := strings.TrimPrefix(msg.Subject(), r.log.Prefix)
 	kind, name := parseSubject(subject)

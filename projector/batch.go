@@ -177,6 +177,7 @@ type batch struct {
 	overflowed uint64    // events counted in overflow records
 	rolled     rolledTo  // events up to here are in the rollups already
 	command    *eventlog.Fact
+	end        error // of the session behind the batch, which may be empty then
 	occurred   occurrences
 	// rules are those in force for its events, nil for none; they look at what occurred.
 	// clockBefore is the clock of the window before the batch, clocks are those of its
@@ -287,8 +288,11 @@ func (b *batch) deploy(d *delta, o eventlog.Origin, event deployment) {
 
 // full says whether the batch must be committed before the next fact is folded.
 func (b *batch) full() bool {
-	return b.command != nil || len(b.order) >= maxBatchRecords || b.events >= maxBatchEvents || b.bytes+b.occurred.bytes() >= maxBatchBytes
+	return b.command != nil || b.end != nil || len(b.order) >= maxBatchRecords || b.events >= maxBatchEvents || b.bytes+b.occurred.bytes() >= maxBatchBytes
 }
 
 // empty says whether there is nothing to commit.
 func (b *batch) empty() bool { return b.last == 0 }
+
+// nothing says whether there is nothing for the committer.
+func (b *batch) nothing() bool { return b.empty() && b.end == nil }

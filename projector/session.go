@@ -30,6 +30,7 @@ type session struct {
 	budget    budget         // likewise, without Spent, which the committer has
 	rules     *alertRules    // likewise
 	until     uint64         // the last fact to fold, 0 for no end
+	newer     error          // why the reader has ended, set before it hands over FactNewer
 	scratch   []byte         // decompressed events of the current block
 	held      *eventlog.Fact // begins the next batch, because it must not be in this one
 
@@ -140,6 +141,9 @@ func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
 			f = eventlog.Fact{Sequence: gap.To, Kind: eventlog.FactGap, Appended: time.Now()}
 			err = s.p.pass(ctx, gap.From, gap.To, gap.Why)
 		}
+		if errors.Is(err, eventlog.ErrNewer) {
+			f, s.newer, err = eventlog.Fact{Kind: eventlog.FactNewer}, err, nil // the facts before it come first
+		}
 		if err != nil {
 			return err
 		}
@@ -149,6 +153,9 @@ func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		if f.Kind == eventlog.FactNewer {
+			return nil
+		}
 	}
 }
 
@@ -157,7 +164,7 @@ func (s *session) fold(ctx context.Context) error {
 	b := s.newBatch()
 	for {
 		in, out := s.facts, s.batches
-		if b.empty() {
+		if b.nothing() {
 			out = nil
 		}
 		if b.full() || s.held != nil || s.last(b) {
@@ -170,7 +177,7 @@ func (s *session) fold(ctx context.Context) error {
 				return err
 			}
 		case out <- b:
-			if s.last(b) {
+			if s.last(b) || b.end != nil {
 				s.facts = nil
 			}
 			b = s.newBatch()
@@ -208,6 +215,10 @@ func (s *session) foldHeld(ctx context.Context, b *batch) error {
 // foldFact applies one fact to the batch, or holds it back for the next one.
 // Facts up to the checkpoint only refill the window of ids.
 func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error {
+	if f.Kind == eventlog.FactNewer {
+		b.end = s.newer
+		return nil
+	}
 	if f.Sequence <= s.start.Sequence {
 		return s.refill(f)
 	}
@@ -216,25 +227,9 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 	}
 	switch f.Kind {
 	case eventlog.FactEvents:
-		block, err := eventlog.DecodeBlock(f.Data, s.scratch)
-		if err != nil {
-			// It stays on the log, and every replay leaves it out too.
-			s.p.cfg.Logger.Error("a block of the log cannot be read and is left out", "sequence", f.Sequence, "error", err)
-			if err := s.p.pass(ctx, f.Sequence, f.Sequence, eventlog.GapUnreadable); err != nil {
-				return err
-			}
-			b.poison++
-			break
+		if folded, err := s.foldBlock(ctx, b, f); err != nil || !folded {
+			return err
 		}
-		s.scratch = block.Raw()
-		if s.budget.Hour == 0 { // an older version without a budget wrote the checkpoint
-			s.budget.Hour = s.window.clock / millisPerHour
-		}
-		if !s.moveBudget(b, s.budget.at(block.Received)) {
-			s.held = &f
-			return nil
-		}
-		b.fold(s.window, f.Sequence, block, s.recording)
 	case eventlog.FactCommand:
 		b.command = &f
 		s.trimWindow(f)
@@ -253,7 +248,8 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 	case eventlog.FactGap:
 		// The facts are missing in every replay of this log too.
 	case eventlog.FactUnknown:
-		// It may be of a newer version. Every replay leaves it out too.
+		// It is not ours, or of a newer version that lets older ones leave it out, as every
+		// replay does too.
 	}
 	b.recording, b.budget = s.recording, s.budget
 	if b.empty() {
@@ -264,6 +260,35 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 	b.windowFrom, b.windowTime = s.window.from(f.Sequence + 1)
 	s.p.metrics.pending.Set(float64(f.Pending))
 	return nil
+}
+
+// foldBlock counts the events of a block. folded is false when the batch must be committed
+// first.
+func (s *session) foldBlock(ctx context.Context, b *batch, f eventlog.Fact) (folded bool, err error) {
+	block, err := eventlog.DecodeBlock(f.Data, s.scratch)
+	if errors.Is(err, eventlog.ErrNewer) {
+		b.end = fmt.Errorf("read fact %d: %w", f.Sequence, err)
+		return false, nil
+	}
+	if err != nil {
+		// It stays on the log, and every replay leaves it out too.
+		s.p.cfg.Logger.Error("a block of the log cannot be read and is left out", "sequence", f.Sequence, "error", err)
+		if err := s.p.pass(ctx, f.Sequence, f.Sequence, eventlog.GapUnreadable); err != nil {
+			return false, err
+		}
+		b.poison++
+		return true, nil
+	}
+	s.scratch = block.Raw()
+	if s.budget.Hour == 0 { // an older version without a budget wrote the checkpoint
+		s.budget.Hour = s.window.clock / millisPerHour
+	}
+	if !s.moveBudget(b, s.budget.at(block.Received)) {
+		s.held = &f
+		return false, nil
+	}
+	b.fold(s.window, f.Sequence, block, s.recording)
+	return true, nil
 }
 
 // moveBudget puts the budget in force. It returns false when the batch already has
@@ -327,11 +352,17 @@ func (s *session) commit(ctx context.Context) error {
 		}
 		select {
 		case b := <-s.batches:
+			if b.empty() {
+				return b.end
+			}
 			began := time.Now()
 			if err := s.committer.commit(ctx, b); err != nil {
 				return fmt.Errorf("commit facts up to %d: %w", b.last, err)
 			}
 			timer.Reset(pace.rest(time.Since(began)))
+			if b.end != nil {
+				return b.end
+			}
 			if s.last(b) {
 				return errUntil
 			}
