@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -262,5 +263,39 @@ func TestSecretsAreTheSameEverywhere(t *testing.T) {
 	}
 	if text, err := share(other, secret); err == nil || text[0] != 1 {
 		t.Errorf("a node with a secret of its own: %v", err)
+	}
+}
+
+// Who has no records of its own takes those of the node that is furthest ahead, and waits for one
+// that may only be late.
+func TestWhoIsAhead(t *testing.T) {
+	w := newWorld(t)
+	a, b, c := w.open(t, nodes[0]), w.open(t, nodes[1]), w.open(t, nodes[2])
+	a.Start()
+	w.move(nodes[1], cluster.Position{Folded: 7})
+	w.move(nodes[2], cluster.Position{Folded: 9})
+	b.Start()
+	asked, found := make(chan struct{}), make(chan []string, 1)
+	go func() { // ends when c is heard
+		close(asked)
+		list, err := a.Ahead(t.Context(), 8)
+		if err != nil {
+			t.Error(err)
+		}
+		found <- list
+	}()
+	<-asked
+	c.Start()
+	if list := <-found; !slices.Equal(list, []string{nodes[2], nodes[1]}) {
+		t.Errorf("ahead are %v", list)
+	}
+	if list, err := a.Ahead(t.Context(), 9); err != nil || !slices.Equal(list, nodes[2:]) {
+		t.Errorf("with fact 8 are %v, %v", list, err)
+	}
+	b.Stop()
+	c.Stop()
+	w.pass(10 * time.Second)
+	if list, err := a.Ahead(t.Context(), 1); err != nil || len(list) > 0 {
+		t.Errorf("nobody is there, and ahead are %v, %v", list, err)
 	}
 }
