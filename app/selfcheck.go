@@ -39,7 +39,7 @@ func (a *App) holdMerges(ctx context.Context) error {
 // startSelfCheck begins to check that log and tables agree, once the tables are up.
 func (a *App) startSelfCheck(context.Context) (err error) {
 	embedded := a.options.ClickHouseDSN == ""
-	var take func(context.Context, func(string)) error
+	var take func(context.Context) error
 	if a.options.Cluster.On() {
 		take = a.takeRecords
 	}

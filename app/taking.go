@@ -48,7 +48,7 @@ func (a *App) startCatchingUp(context.Context) error {
 		return err
 	}
 	a.caughtUp = ops.StartCaughtUp(ops.CaughtUpConfig{
-		Up: a.records.Up, Projection: a.projector.Status, Doing: a.taker.Doing, Opened: a.taker.Clean, Now: a.options.Now, Logger: a.logger,
+		Up: a.records.Up, Projection: a.projector.Status, Doing: a.taker.Doing, Undecided: a.logCare.Undecided, Opened: a.taker.Clean, Now: a.options.Now, Logger: a.logger,
 		Last: func(ctx context.Context) (uint64, error) {
 			state, err := a.logState(ctx)
 			return state.Last, err
@@ -66,7 +66,7 @@ func (a *App) terms() (records.Terms, error) {
 
 // takeRecords puts the tables of another node in the place of those of this one. Neither replay
 // nor backup reads them meanwhile.
-func (a *App) takeRecords(ctx context.Context, told func(doing string)) error {
+func (a *App) takeRecords(ctx context.Context) error {
 	if a.options.ClickHouseDSN != "" {
 		return errors.New("the ClickHouse of this node is a server of your own (clickhouse-dsn), whose files it cannot write")
 	}
@@ -74,7 +74,7 @@ func (a *App) takeRecords(ctx context.Context, told func(doing string)) error {
 		return err
 	}
 	defer a.history.Release(1)
-	return a.taker.Take(ctx, told)
+	return a.taker.Take(ctx)
 }
 
 // adoptRecords puts the tables of another database in the place of those of this service.

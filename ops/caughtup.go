@@ -29,6 +29,9 @@ type CaughtUpConfig struct {
 	Projection func() projector.Status
 	// Last is the last fact of the log.
 	Last func(context.Context) (uint64, error)
+	// Undecided returns an error while the log has a gap that nobody has decided about, which
+	// keeps the records where they are.
+	Undecided func() error
 	// Doing says what is done to the records instead of folding, "" for nothing.
 	Doing func() string
 	// Opened is called when the records have caught up.
@@ -104,8 +107,9 @@ func (c *CaughtUp) look(ctx context.Context) error {
 		c.seen.last, c.seen.at = last, now
 		c.goal.Store(last)
 	}
-	// Everything that was on the log so shortly ago is in the records.
-	if status.Err != nil || status.Checkpoint.Sequence < c.seen.last {
+	// Everything that was on the log so shortly ago is in the records, or they cannot catch up
+	// before an operator decides, and what there is is shown.
+	if !(status.Err == nil && status.Checkpoint.Sequence >= c.seen.last) && c.cfg.Undecided() == nil {
 		return nil
 	}
 	c.open.Store(true)

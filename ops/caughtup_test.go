@@ -22,10 +22,12 @@ func TestCaughtUp(t *testing.T) {
 			status     projector.Status
 			last       = uint64(1000)
 			doing      string
+			undecided  error
 		)
 		c := StartCaughtUp(CaughtUpConfig{
 			Up: func() bool { return up }, Projection: func() projector.Status { return status }, Last: func(context.Context) (uint64, error) { return last, nil },
-			Doing: func() string { return doing }, Opened: func(context.Context) error { opened++; return nil }, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+			Doing: func() string { return doing }, Undecided: func() error { return undecided },
+			Opened: func(context.Context) error { opened++; return nil }, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
 		})
 		defer func() {
 			if err := c.Stop(t.Context()); err != nil {
@@ -63,8 +65,12 @@ func TestCaughtUp(t *testing.T) {
 		shows("it still lacks them", time.Minute, false)
 		status.Err = nil
 		shows("it has the tables of another node", time.Second, true)
-		if opened != 2 {
-			t.Errorf("it has caught up %d times, want 2", opened)
+		status.Err = projector.ErrHistoryLost
+		shows("facts were purged once more", time.Second, false)
+		status.Err, status.Checkpoint.Sequence, undecided = errors.New("a gap"), 8000, errors.New("a gap")
+		shows("an operator has to decide about a gap", time.Second, true)
+		if opened != 3 {
+			t.Errorf("it has caught up %d times, want 3", opened)
 		}
 	})
 }

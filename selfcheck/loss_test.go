@@ -237,7 +237,7 @@ func TestRecordsOfAnotherNode(t *testing.T) {
 		removed(t, h.folders(table)...)
 	}
 	tries := 0
-	h.take = func() error {
+	h.take = func(context.Context) error {
 		if tries++; tries == 1 {
 			return errors.New("no other node is there")
 		}

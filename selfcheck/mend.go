@@ -122,11 +122,8 @@ var errUntaken = errors.New("this node lacks records of facts that were purged f
 
 // take puts the tables of another node in the place of these.
 func (c *Checker) take(ctx context.Context, r Result) error {
-	c.report(r, "This node takes the records of another one. Meanwhile events are taken, and the other nodes show all records.")
-	err := c.cfg.Take(ctx, func(doing string) {
-		c.report(r, "It "+doing+". Meanwhile events are taken, and the other nodes show all records.")
-	})
-	if err != nil {
+	c.report(r, "Do nothing: this node takes the records of another one; the check of the node says how far that is. Meanwhile events are taken, and the other nodes show all records.")
+	if err := c.cfg.Take(ctx); err != nil {
 		return fmt.Errorf("%w: %w", errUntaken, err)
 	}
 	return nil

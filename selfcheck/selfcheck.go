@@ -58,9 +58,9 @@ type Config struct {
 	// Sole says that no other node writes these tables.
 	Sole bool
 	// Take puts the tables of another node, which has the records of facts that the log does
-	// not hold any more, in the place of these. told gets what is being done. nil: there is no
-	// other node, and such records count as lost.
-	Take func(ctx context.Context, told func(doing string)) error
+	// not hold any more, in the place of these. nil: there is no other node, and such records
+	// count as lost.
+	Take func(ctx context.Context) error
 	// Mark is the path of the mark, a file in the data folder. With "" there is
 	// none, and each start reads every part.
 	Mark string

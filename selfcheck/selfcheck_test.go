@@ -64,11 +64,11 @@ type house struct {
 	board     *board
 	mark      string
 	sole      bool
-	ahead     time.Duration // of the checker's clock
-	undecided error         // the gap that Undecided returns
-	met       error         // the gap that a rebuild meets
-	rebuilt   int           // how often the records were made again
-	take      func() error  // puts tables of another node in the place of these; nil: there is none
+	ahead     time.Duration               // of the checker's clock
+	undecided error                       // the gap that Undecided returns
+	met       error                       // the gap that a rebuild meets
+	rebuilt   int                         // how often the records were made again
+	take      func(context.Context) error // puts tables of another node in the place of these; nil: there is none
 	model     map[string]uint64
 	sent      int
 	stack     int // bytes that are added to the context of an event
@@ -118,13 +118,9 @@ func (h *house) start() {
 	}
 	h.projector.Start()
 	h.t.Cleanup(h.stop)
-	var take func(context.Context, func(string)) error
-	if h.take != nil {
-		take = func(_ context.Context, told func(string)) error { told("takes the records of node b"); return h.take() }
-	}
 	if h.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: h.ClickHouse, Projector: h.projector, Log: h.log, Alarms: h.board, Rebuild: h.rebuild,
-		Sole: h.sole, Take: take, Mark: h.mark, Patience: 5 * time.Second, Logger: h.logger(),
+		Sole: h.sole, Take: h.take, Mark: h.mark, Patience: 5 * time.Second, Logger: h.logger(),
 		Now: func() time.Time { return time.Now().Add(h.ahead) }, Undecided: func() error { return h.undecided },
 	}); err != nil {
 		h.t.Fatal(err)

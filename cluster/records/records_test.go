@@ -24,6 +24,9 @@ func TestMain(m *testing.M) { testenv.Main(m) }
 
 const peer = "b.example.org:6222"
 
+// markSuffix ends the subject of a message behind the requests of a transfer.
+const markSuffix = "mark"
+
 var terms = Terms{Schema: "26-abc", Fold: 3, Version: "v1"}
 
 // pair is a node that needs tables and one that has some. Their files are of no ClickHouse.
@@ -35,7 +38,7 @@ type pair struct {
 	files  map[string][]byte
 	folder string // of the files at the node that needs them
 
-	unspy func()
+	marks chan struct{} // of the spy, for each message with markSuffix
 
 	mu     sync.Mutex
 	pieces int // that were asked for
@@ -44,12 +47,14 @@ type pair struct {
 	first  uint64
 	now    time.Time
 	linked []string
-	whole  error // of the files when the tables were linked
-	failed error // of the next Adopt
+	doing  func() string
+	said   string // while the tables were linked
+	whole  error  // of the files when the tables were linked
+	failed error  // of the next Adopt
 }
 
 func newPair(t *testing.T) *pair {
-	p := &pair{t: t, env: testenv.NewBroker(t), source: t.TempDir(), folder: filepath.Join(t.TempDir(), "taken"), files: map[string][]byte{}, first: 90, now: time.Unix(1e9, 0)}
+	p := &pair{t: t, env: testenv.NewBroker(t), source: t.TempDir(), folder: filepath.Join(t.TempDir(), "taken"), marks: make(chan struct{}, 1), files: map[string][]byte{}, first: 90, now: time.Unix(1e9, 0)}
 	random := rand.NewChaCha8([32]byte{1})
 	for name, size := range map[string]int{
 		"records/all_1_1_0/data.bin": 3*pieceBytes + 17, "records/all_1_1_0/by_time.proj/data.bin": 5, "records/all_1_1_0/count.txt": 1,
@@ -67,15 +72,16 @@ func newPair(t *testing.T) *pair {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		var r request
-		if json.Unmarshal(m.Data, &r) == nil && r.Op == opPiece && r.File > 0 {
+		if strings.HasSuffix(m.Subject, markSuffix) {
+			p.marks <- struct{}{}
+		} else if json.Unmarshal(m.Data, &r) == nil && r.Op == opPiece && r.File > 0 {
 			p.pieces++
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.unspy = sync.OnceFunc(func() { _ = spy.Unsubscribe() }) // the connection may be closed
-	t.Cleanup(p.unspy)
+	t.Cleanup(func() { _ = spy.Unsubscribe() }) // the connection may be closed
 	p.give(terms)
 	return p
 }
@@ -121,7 +127,7 @@ func (p *pair) taker() *Taker {
 		Ahead: func(context.Context, uint64) ([]string, error) { return []string{peer}, nil },
 		Free:  func() (int64, error) { return 1 << 40, nil },
 		Link: func(_ context.Context, t engine.FrozenTable, folder string) error {
-			p.linked = append(p.linked, t.Name)
+			p.linked, p.said = append(p.linked, t.Name), p.doing()
 			for name, want := range p.files {
 				if table, inside, _ := strings.Cut(name, "/"); table == t.Name {
 					have, err := os.ReadFile(filepath.Join(folder, inside))
@@ -142,21 +148,22 @@ func (p *pair) taker() *Taker {
 }
 
 // take takes the tables, and returns how many pieces were asked for.
-func (p *pair) take(ctx context.Context, told func(string)) (pieces int, err error) {
+func (p *pair) take(ctx context.Context) (pieces int, err error) {
 	p.t.Helper()
 	p.mu.Lock()
 	p.pieces = 0
 	p.mu.Unlock()
-	err = p.taker().Take(ctx, told)
-	if ferr := p.env.NATS.Flush(); ferr != nil {
-		p.t.Fatal(ferr)
+	taker := p.taker()
+	p.doing = taker.Doing
+	err = taker.Take(ctx)
+	if err := p.env.NATS.Publish(p.prefix()+"records."+markSuffix, nil); err != nil {
+		p.t.Fatal(err)
 	}
+	<-p.marks // all requests were counted
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.pieces, errors.Join(err, p.whole)
 }
-
-func silence(string) {}
 
 const allPieces = 4 + 1 + 1 + 1 // of the files of a pair
 
@@ -165,13 +172,12 @@ const allPieces = 4 + 1 + 1 + 1 // of the files of a pair
 func TestTablesArrive(t *testing.T) {
 	p := newPair(t)
 	for range 2 {
-		var said string
-		pieces, err := p.take(t.Context(), func(doing string) { said = doing })
+		pieces, err := p.take(t.Context())
 		if err != nil || pieces != allPieces {
 			t.Fatalf("%d pieces were asked for, want %d: %v", pieces, allPieces, err)
 		}
-		if !strings.Contains(said, "node "+peer) {
-			t.Errorf("it says %q", said)
+		if want := "takes the records of node " + peer + ": 0 of 2 MB"; p.said != want {
+			t.Errorf("it says %q, want %q", p.said, want)
 		}
 		if _, err := os.Stat(p.folder); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("the folder of the transfer is still there: %v", err)
@@ -187,7 +193,7 @@ func TestTablesArrive(t *testing.T) {
 func TestABrokenTransferGoesOn(t *testing.T) {
 	p := newPair(t)
 	p.failed = errors.New("broken off")
-	if _, err := p.take(t.Context(), silence); err == nil {
+	if _, err := p.take(t.Context()); err == nil {
 		t.Fatal("it was not broken off")
 	}
 	large := filepath.Join(p.folder, "records/all_1_1_0/data.bin")
@@ -199,13 +205,19 @@ func TestABrokenTransferGoesOn(t *testing.T) {
 	}
 	p.stopGiving()
 	p.give(terms)
-	pieces, err := p.take(t.Context(), func(string) {
-		if _, err := os.Stat(filepath.Join(p.folder, "records", "other")); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("a file of another snapshot is still there: %v", err)
-		}
-	})
-	if err != nil || pieces != 2 {
-		t.Errorf("%d pieces were asked for, want the last two of the large file: %v", pieces, err)
+	p.failed = errors.New("broken off again")
+	pieces, err := p.take(t.Context())
+	if err == nil {
+		t.Fatal("it was not broken off")
+	}
+	if _, err := os.Stat(filepath.Join(p.folder, "records", "other")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file of another snapshot is still there: %v", err)
+	}
+	if more, err := p.take(t.Context()); err != nil || more > 0 {
+		t.Errorf("everything is there, and %d pieces were asked for: %v", more, err)
+	}
+	if pieces != 2 {
+		t.Errorf("%d pieces were asked for, want the last two of the large file", pieces)
 	}
 	if p.frozen != 2 {
 		t.Errorf("the peer has made %d snapshots, want 2", p.frozen)
@@ -226,13 +238,13 @@ func TestStoppedInTheMiddle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.take(ctx, silence); !errors.Is(err, context.Canceled) || len(p.linked) > 0 {
+	if _, err := p.take(ctx); !errors.Is(err, context.Canceled) || len(p.linked) > 0 {
 		t.Fatalf("stopped: %v, and the tables %v are made", err, p.linked)
 	}
 	if err := spy.Unsubscribe(); err != nil {
 		t.Fatal(err)
 	}
-	if pieces, err := p.take(t.Context(), silence); err != nil || pieces > allPieces-2 {
+	if pieces, err := p.take(t.Context()); err != nil || pieces > allPieces-2 {
 		t.Errorf("after that %d pieces were asked for: %v", pieces, err)
 	}
 }
@@ -242,7 +254,7 @@ func TestStoppedInTheMiddle(t *testing.T) {
 func TestFlippedBits(t *testing.T) {
 	p := newPair(t)
 	p.failed = errors.New("broken off")
-	if _, err := p.take(t.Context(), silence); err == nil {
+	if _, err := p.take(t.Context()); err == nil {
 		t.Fatal("it was not broken off")
 	}
 	const large, middle = "records/all_1_1_0/data.bin", "contexts/all_3_9_2/data.bin"
@@ -252,12 +264,12 @@ func TestFlippedBits(t *testing.T) {
 	if err := os.Rename(unready, unready+unfinished); err != nil {
 		t.Fatal(err)
 	}
-	if pieces, err := p.take(t.Context(), silence); err != nil || pieces != 5 {
+	if pieces, err := p.take(t.Context()); err != nil || pieces != 5 {
 		t.Errorf("%d pieces were asked for, want the four and one of both files: %v", pieces, err)
 	}
 	p.linked = nil
 	testenv.Flip(t, filepath.Join(p.source, large), 5)
-	if _, err := p.take(t.Context(), silence); err == nil || !strings.Contains(err.Error(), large) || len(p.linked) > 0 {
+	if _, err := p.take(t.Context()); err == nil || !strings.Contains(err.Error(), large) || len(p.linked) > 0 {
 		t.Errorf("a damaged file of the peer: %v, and the tables %v are made", err, p.linked)
 	}
 }
@@ -267,7 +279,7 @@ func TestRefusals(t *testing.T) {
 	p := newPair(t)
 	refused := func(want string) {
 		t.Helper()
-		if pieces, err := p.take(t.Context(), silence); err == nil || !strings.Contains(err.Error(), want) || pieces > 0 {
+		if pieces, err := p.take(t.Context()); err == nil || !strings.Contains(err.Error(), want) || pieces > 0 {
 			t.Errorf("%d pieces, %v; want an error with %q", pieces, err, want)
 		}
 	}
@@ -276,12 +288,11 @@ func TestRefusals(t *testing.T) {
 	p.ready, p.first = nil, 102
 	refused("fact 100")
 	p.first = 101
-	if _, err := p.take(t.Context(), silence); err != nil {
+	if _, err := p.take(t.Context()); err != nil {
 		t.Errorf("the log goes on behind the tables: %v", err)
 	}
 	p.stopGiving()
-	p.unspy()
-	refused("no responders")
+	refused("take the records of node " + peer) // nobody answers
 	p.give(Terms{Schema: "27-abc", Fold: 3, Version: "v2"})
 	refused("update both to the same version")
 }
@@ -289,7 +300,7 @@ func TestRefusals(t *testing.T) {
 // A snapshot goes when nobody has asked for it for a while.
 func TestASnapshotIsLetGo(t *testing.T) {
 	p := newPair(t)
-	if _, err := p.take(t.Context(), silence); err != nil {
+	if _, err := p.take(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	pass := func(d time.Duration) {
@@ -309,7 +320,7 @@ func TestASnapshotIsLetGo(t *testing.T) {
 	if p.giver.held != nil {
 		t.Error("it is still there")
 	}
-	if _, err := p.take(t.Context(), silence); err != nil || p.frozen != 2 {
+	if _, err := p.take(t.Context()); err != nil || p.frozen != 2 {
 		t.Errorf("the next node: %d snapshots, %v", p.frozen, err)
 	}
 }

@@ -74,8 +74,8 @@ func (t *Taker) Doing() string {
 
 // Take puts the tables of another node in the place of those of this one. Until then these are
 // as they were; after an error, or a crash at any moment, the next call begins again with the
-// files that are there. told is called now and then with what is being done.
-func (t *Taker) Take(ctx context.Context, told func(doing string)) error {
+// files that are there.
+func (t *Taker) Take(ctx context.Context) error {
 	defer t.doing.Store(nil)
 	first, err := t.cfg.First(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *Taker) Take(ctx context.Context, told func(doing string)) error {
 	}
 	var failed []error
 	for _, peer := range peers {
-		err := t.from(ctx, peer, first, told)
+		err := t.from(ctx, peer, first)
 		if err == nil || ctx.Err() != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
@@ -106,13 +106,12 @@ func (t *Taker) Clean(ctx context.Context) error {
 }
 
 // from takes the tables of one node.
-func (t *Taker) from(ctx context.Context, peer string, first uint64, told func(string)) error {
+func (t *Taker) from(ctx context.Context, peer string, first uint64) error {
 	began := time.Now()
 	f := &fetch{conn: t.cfg.NATS, subject: subject(t.cfg.Prefix, peer), folder: t.cfg.Folder}
 	f.tell = func(done, of int64) {
 		doing := fmt.Sprintf("takes the records of node %s: %d of %d MB", peer, done/1e6, of/1e6)
 		t.doing.Store(&doing)
-		told(doing)
 	}
 	s, err := f.open(ctx, request{Op: opOpen, Terms: t.cfg.Terms, First: first})
 	if err != nil {
