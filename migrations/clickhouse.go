@@ -90,7 +90,7 @@ func Schema() (string, error) {
 	}
 	sum, last := sha256.New(), int64(0)
 	for _, version := range slices.Sorted(maps.Keys(known)) {
-		fmt.Fprintln(sum, version, known[version].sha256)
+		sum.Write(fmt.Appendln(nil, version, known[version].sha256))
 		last = version
 	}
 	return fmt.Sprintf("%d-%.12x", last, sum.Sum(nil)), nil

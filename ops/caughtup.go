@@ -108,7 +108,7 @@ func (c *CaughtUp) look(ctx context.Context) error {
 		c.goal.Store(last)
 	}
 	// Everything that was on the log so shortly ago is in the records, or they cannot catch up
-	// before an operator decides, and what there is is shown.
+	// before an operator decides, and the node shows what it has.
 	if !(status.Err == nil && status.Checkpoint.Sequence >= c.seen.last) && c.cfg.Undecided() == nil {
 		return nil
 	}

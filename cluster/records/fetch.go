@@ -88,6 +88,7 @@ func (f *fetch) tidy(s Snapshot) (kept int64, err error) {
 	for _, file := range s.Files {
 		want[file.Path] = file.Size
 	}
+	var stale []string
 	err = filepath.WalkDir(f.folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -102,13 +103,17 @@ func (f *fetch) tidy(s Snapshot) (kept int64, err error) {
 		}
 		size, wanted := want[strings.TrimSuffix(name, unfinished)]
 		if !wanted || info.Size() > size {
-			return os.Remove(path)
+			stale = append(stale, path)
+			return nil
 		}
 		kept += info.Size()
 		return nil
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
+	}
+	for _, path := range stale {
+		err = errors.Join(err, os.Remove(path))
 	}
 	return kept, err
 }
