@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,16 +19,22 @@ import (
 func TestCaughtUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var (
+			mu         sync.Mutex // held by the test but while the clock runs
 			up, opened = false, 0
 			status     projector.Status
 			last       = uint64(1000)
 			doing      string
 			undecided  error
 		)
+		locked := func(do func()) { mu.Lock(); defer mu.Unlock(); do() }
 		c := StartCaughtUp(CaughtUpConfig{
-			Up: func() bool { return up }, Projection: func() projector.Status { return status }, Last: func(context.Context) (uint64, error) { return last, nil },
-			Doing: func() string { return doing }, Undecided: func() error { return undecided },
-			Opened: func(context.Context) error { opened++; return nil }, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+			Up:         func() (is bool) { locked(func() { is = up }); return is },
+			Projection: func() (now projector.Status) { locked(func() { now = status }); return now },
+			Last:       func(context.Context) (at uint64, _ error) { locked(func() { at = last }); return at, nil },
+			Doing:      func() (what string) { locked(func() { what = doing }); return what },
+			Undecided:  func() (why error) { locked(func() { why = undecided }); return why },
+			Opened:     func(context.Context) error { locked(func() { opened++ }); return nil },
+			Now:        time.Now, Logger: slog.New(slog.DiscardHandler),
 		})
 		defer func() {
 			if err := c.Stop(t.Context()); err != nil {
@@ -36,17 +43,25 @@ func TestCaughtUp(t *testing.T) {
 		}()
 		shows := func(when string, after time.Duration, want bool) {
 			t.Helper()
+			mu.Unlock()
 			time.Sleep(after) // reason: the clock of the bubble, on which nothing waits.
 			synctest.Wait()
-			if err := c.Err(); (err == nil) != want || !want && errata.KindOf(err) != errata.KindStoreUnavailable {
+			err := c.Err()
+			mu.Lock()
+			if (err == nil) != want || !want && errata.KindOf(err) != errata.KindStoreUnavailable {
 				t.Errorf("%s: shows its records: %v, want %v", when, err, want)
 			}
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		shows("ClickHouse is away", time.Minute, false)
 		up, status.Checkpoint.Sequence = true, 900
 		shows("100 facts behind", time.Second, false)
 		doing = "takes the records of node b: 1 of 2 MB"
-		if err := c.Err(); !strings.Contains(err.Error(), doing) {
+		mu.Unlock()
+		err := c.Err()
+		mu.Lock()
+		if !strings.Contains(err.Error(), doing) {
 			t.Errorf("it says %v, and not %q", err, doing)
 		}
 		doing, last = "", 2000

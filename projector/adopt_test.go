@@ -97,12 +97,14 @@ func TestTablesOfAnotherNode(t *testing.T) {
 
 // Tables that are not those of the log, or not whole, change nothing.
 func TestTablesThatAreNotTaken(t *testing.T) {
+	// The rows of older checkpoints are there until they are merged.
+	const latest = `(SELECT * FROM records WHERE book = 'checkpoint' AND signature = unhex(repeat('00', 16)) ORDER BY version DESC, sign DESC LIMIT 1)`
 	for want, harm := range map[string]string{
 		"no checkpoint":                    "TRUNCATE TABLE records",
-		"another log":                      `INSERT INTO records SELECT * REPLACE (version + 1 AS version, replaceRegexpOne(checkpoint, '"log":[0-9]+', '"log":7') AS checkpoint) FROM records WHERE book = 'checkpoint'`,
-		"version 2 of the fold":            `INSERT INTO records SELECT * REPLACE (version + 1 AS version, replaceRegexpOne(checkpoint, '"fold":[0-9]+', '"fold":2') AS checkpoint) FROM records WHERE book = 'checkpoint'`,
+		"another log":                      `INSERT INTO records SELECT * REPLACE (version + 1 AS version, replaceRegexpOne(checkpoint, '"log":[0-9]+', '"log":7') AS checkpoint) FROM ` + latest,
+		"version 2 of the fold":            `INSERT INTO records SELECT * REPLACE (version + 1 AS version, replaceRegexpOne(checkpoint, '"fold":[0-9]+', '"fold":2') AS checkpoint) FROM ` + latest,
 		"the table holds 1 that count 1":   "DELETE FROM records WHERE message_preview = 'a problem'",
-		"stand at fact 9000, and the log ": `INSERT INTO records SELECT * REPLACE (9001 AS version, replaceRegexpOne(checkpoint, '"sequence":[0-9]+', '"sequence":9000') AS checkpoint) FROM records WHERE book = 'checkpoint'`,
+		"stand at fact 9000, and the log ": `INSERT INTO records SELECT * REPLACE (9001 AS version, replaceRegexpOne(checkpoint, '"sequence":[0-9]+', '"sequence":9000') AS checkpoint) FROM ` + latest,
 	} {
 		t.Run(want, func(t *testing.T) {
 			l := newLedger(t)
