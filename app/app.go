@@ -20,6 +20,7 @@ import (
 	"github.com/errata-log/errata/audit"
 	"github.com/errata-log/errata/certs"
 	"github.com/errata-log/errata/cluster"
+	"github.com/errata-log/errata/cluster/records"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
@@ -66,6 +67,8 @@ type App struct {
 	logCare   *logcare.Keeper
 	projector *projector.Projector
 	cluster   *cluster.Members // nil outside of a cluster
+	caughtUp  *ops.CaughtUp    // likewise
+	taker     *records.Taker   // likewise
 	// records knows whether the parts that need ClickHouse are up.
 	records        *standby.Phase
 	exchangeWriter *exchange.Writer
@@ -167,6 +170,7 @@ func (a *App) allSteps() []step {
 		{"projector", a.makeProjector},
 		{"cluster", a.joinCluster},
 		{"records", a.startRecords},
+		{"catching up", a.startCatchingUp},
 		{"members", a.startMembers},
 		{"commander", a.openCommander},
 		{"requests", a.openRequests},
@@ -184,6 +188,7 @@ func (a *App) allSteps() []step {
 		{"replay", a.openReplay},
 		{"refold", a.startRefold},
 		{"self-check", a.startSelfCheck},
+		{"records for other nodes", a.giveRecords},
 		{"reader", a.openReader},
 		{"expiry", a.startExpiry},
 		{"feed", a.openFeed},

@@ -10,6 +10,7 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/ops"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/query"
 )
 
 // legacyFolder is the folder of old error files in the data folder.
@@ -77,8 +78,11 @@ func (a *App) startRefold(context.Context) error {
 // startExpiry begins to remove the records and occurrences that projects keep no longer,
 // once the records are up.
 func (a *App) startExpiry(context.Context) error {
+	// It may count before the records have caught up: what is to be removed is a command, which all
+	// nodes carry out at its place of the log.
+	counts := query.New(query.Config{ClickHouse: a.engines.ReadOnlyClickHouse(), Trust: a.checker, Now: a.options.Now})
 	expiry := ops.NewExpiry(ops.ExpiryConfig{
-		Days: a.projects.RetentionDays, Count: a.reader.CountUpTo, Cleanup: a.commander.Cleanup,
+		Days: a.projects.RetentionDays, Count: counts.CountUpTo, Cleanup: a.commander.Cleanup,
 		OccurrenceDays: a.projects.OccurrenceDays, Due: a.projector.Store().Expired, Expire: a.commander.Expire,
 		Now: a.options.Now, Logger: a.logger,
 	})

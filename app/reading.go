@@ -14,7 +14,7 @@ import (
 
 // openReader makes the reader of the records.
 func (a *App) openReader(context.Context) error {
-	a.reader = query.New(query.Config{ClickHouse: a.engines.ReadOnlyClickHouse(), Trust: a.checker, Now: a.options.Now,
+	a.reader = query.New(query.Config{ClickHouse: a.engines.ReadOnlyClickHouse(), Trust: a.checker, Ready: a.caughtUp.Err, Now: a.options.Now,
 		Payloads: projector.NewPayloads(a.engines.ReadOnlyClickHouse(), a.stream())})
 	return nil
 }

@@ -39,9 +39,13 @@ func (a *App) holdMerges(ctx context.Context) error {
 // startSelfCheck begins to check that log and tables agree, once the tables are up.
 func (a *App) startSelfCheck(context.Context) (err error) {
 	embedded := a.options.ClickHouseDSN == ""
+	var take func(context.Context) error
+	if a.options.Cluster.On() {
+		take = a.takeRecords
+	}
 	if a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
-		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, Elsewhere: a.options.Cluster.On(), Mark: a.dir.Join(selfCheckMark),
+		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, Take: take, Mark: a.dir.Join(selfCheckMark),
 		Logger: a.logger, Registerer: a.options.Registry, Now: a.options.Now,
 	}); err != nil {
 		return err

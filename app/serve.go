@@ -102,7 +102,7 @@ func (a *App) health() *ops.Health {
 	projection := ops.NewProjection(a.projector.Status, a.log)
 	return ops.NewHealth(ops.HealthConfig{
 		Ready: []func(context.Context) error{
-			a.log.Ready, a.engines.Ready, func(context.Context) error { return a.records.Err() }, projection.Ready,
+			a.log.Ready, a.engines.Ready, func(context.Context) error { return a.records.Err() }, projection.Ready, a.caughtUp.Ready,
 		},
 		Engines: func(ctx context.Context) []errata.Check {
 			return append(a.engines.Checks(ctx), a.cluster.Checks(ctx)...)

@@ -52,7 +52,7 @@ type Keeper struct {
 func Start(c Config) (*Keeper, error) {
 	k := &Keeper{Config: c}
 	if c.Engines != nil {
-		if err := c.Engines.Thaw(); err != nil { // of a service that was killed
+		if err := c.Engines.Thaw(engine.BackupLinks); err != nil { // of a service that was killed
 			return nil, err
 		}
 	}

@@ -76,7 +76,7 @@ func (t *taking) take(ctx context.Context) error {
 		return err
 	}
 	defer func() {
-		if err := t.Engines.Thaw(); err != nil {
+		if err := t.Engines.Thaw(engine.BackupLinks); err != nil {
 			t.Logger.Warn("links of a backup are left in the tables' folder until the next start", "error", err)
 		}
 	}()
@@ -116,7 +116,7 @@ func (t *taking) freeze(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, holdTimeout)
 		defer cancel()
 		t.m.Folded = folded
-		t.m.Tables, err = t.Engines.Freeze(ctx, t.Databases...)
+		t.m.Tables, err = t.Engines.Freeze(ctx, engine.BackupLinks, t.Databases...)
 		return err
 	})
 	t.Logger.Info("a backup has linked the tables", "folding_waited", time.Since(began).Round(time.Millisecond), "folded", t.m.Folded)

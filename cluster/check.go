@@ -47,6 +47,11 @@ func (m *Members) check(peer, leader string) errata.Check {
 		role = "leads"
 	}
 	c.Detail = fmt.Sprintf("%s, version %s, records at fact %d and %v behind the log, %d MiB free", role, said.Version, said.Folded, said.Lag.Round(time.Millisecond), said.Free>>20)
+	if said.Doing != "" {
+		c.Detail += "; " + said.Doing
+		c.Hint = "its lists answer 503 until it has caught up; the lists of the other nodes are complete"
+		return c
+	}
 	if c.OK = said.Lag <= behindOK; !c.OK {
 		c.Hint = "its records catch up by themselves; lists of the other nodes show more meanwhile"
 	}

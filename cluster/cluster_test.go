@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,13 +27,14 @@ type world struct {
 	now    time.Time
 	leader string
 	at     map[string]cluster.Position
+	doing  map[string]string
 	env    *testenv.Broker
 }
 
 var nodes = []string{"a:6222", "b:6222", "c:6222"}
 
 func newWorld(t *testing.T) *world {
-	return &world{now: time.Unix(1e9, 0), leader: nodes[0], at: map[string]cluster.Position{}, env: testenv.NewBroker(t)}
+	return &world{now: time.Unix(1e9, 0), leader: nodes[0], at: map[string]cluster.Position{}, doing: map[string]string{}, env: testenv.NewBroker(t)}
 }
 
 func (w *world) clock() time.Time {
@@ -72,7 +74,7 @@ func (w *world) open(t *testing.T, self string) *cluster.Members {
 		About: func() cluster.Member {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			return cluster.Member{Version: "v1", Position: w.at[self], Free: 1 << 30}
+			return cluster.Member{Version: "v1", Position: w.at[self], Free: 1 << 30, Doing: w.doing[self]}
 		},
 	})
 	if err != nil {
@@ -176,6 +178,7 @@ func TestWithoutACluster(t *testing.T) {
 func TestChecksNameEachNode(t *testing.T) {
 	w := newWorld(t)
 	a := w.open(t, nodes[0])
+	w.doing[nodes[2]] = "takes the records of node b: 1 of 2 MB"
 	for _, node := range nodes[1:] {
 		w.move(node, cluster.Position{Folded: 812})
 		m := w.open(t, node)
@@ -195,6 +198,9 @@ func TestChecksNameEachNode(t *testing.T) {
 	now := checks()
 	if b := now["node "+nodes[1]]; len(now) != 4 || !now["cluster"].OK || !strings.Contains(now["cluster"].Detail, nodes[0]+" leads") || !b.OK || !strings.Contains(b.Detail, "fact 812") {
 		t.Errorf("%v", now)
+	}
+	if c := checks()["node "+nodes[2]]; c.OK || !strings.Contains(c.Detail, "1 of 2 MB") || c.Hint == "" {
+		t.Errorf("a node that takes records: %+v", c)
 	}
 	w.lead("")
 	if c := checks()["cluster"]; c.OK || c.Hint == "" {
@@ -262,5 +268,39 @@ func TestSecretsAreTheSameEverywhere(t *testing.T) {
 	}
 	if text, err := share(other, secret); err == nil || text[0] != 1 {
 		t.Errorf("a node with a secret of its own: %v", err)
+	}
+}
+
+// Who has no records of its own takes those of the node that is furthest ahead, and waits for one
+// that may only be late.
+func TestWhoIsAhead(t *testing.T) {
+	w := newWorld(t)
+	a, b, c := w.open(t, nodes[0]), w.open(t, nodes[1]), w.open(t, nodes[2])
+	a.Start()
+	w.move(nodes[1], cluster.Position{Folded: 7})
+	w.move(nodes[2], cluster.Position{Folded: 9})
+	b.Start()
+	asked, found := make(chan struct{}), make(chan []string, 1)
+	go func() { // ends when c is heard
+		close(asked)
+		list, err := a.Ahead(t.Context(), 8)
+		if err != nil {
+			t.Error(err)
+		}
+		found <- list
+	}()
+	<-asked
+	c.Start()
+	if list := <-found; !slices.Equal(list, []string{nodes[2], nodes[1]}) {
+		t.Errorf("ahead are %v", list)
+	}
+	if list, err := a.Ahead(t.Context(), 9); err != nil || !slices.Equal(list, nodes[2:]) {
+		t.Errorf("with fact 8 are %v, %v", list, err)
+	}
+	b.Stop()
+	c.Stop()
+	w.pass(10 * time.Second)
+	if list, err := a.Ahead(t.Context(), 1); err != nil || len(list) > 0 {
+		t.Errorf("nobody is there, and ahead are %v, %v", list, err)
 	}
 }

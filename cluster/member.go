@@ -5,6 +5,8 @@ import "time"
 const (
 	// sayPause is the pause between two announcements of a node.
 	sayPause = time.Second
+	// heardBy is when all nodes have heard what a node has to say.
+	heardBy = 2 * sayPause
 	// silent is after how long a node that says nothing counts as away.
 	silent = 5 * time.Second
 	// patience is how long a node that is away keeps the others from removing what it has
@@ -31,6 +33,8 @@ type Member struct {
 	// disk has left, in bytes.
 	Lag  time.Duration `json:"lag"`
 	Free int64         `json:"free"`
+	// Doing is what it does instead of folding the log, "" for nothing.
+	Doing string `json:"doing,omitempty"`
 }
 
 // heard is the last that a node has said, and when it came here.

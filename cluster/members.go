@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -214,4 +215,47 @@ func (m *Members) Lowest(own uint64, urgent bool, of func(Position) uint64) uint
 		own = min(own, of(m.heard[peer].Position))
 	}
 	return own
+}
+
+// Ahead are the other nodes whose records have all facts before first, the furthest ahead first.
+// It waits a moment for nodes that were not heard yet, and until all nodes may have heard what
+// this one has said last.
+func (m *Members) Ahead(ctx context.Context, first uint64) (nodes []string, err error) {
+	if m == nil {
+		return nil, nil
+	}
+	if !background.Wait(ctx, heardBy) {
+		return nil, ctx.Err()
+	}
+	for {
+		nodes, unheard, news := m.ahead(first)
+		if !unheard {
+			return nodes, nil
+		}
+		select {
+		case <-news:
+		case <-time.After(sayPause): // a node that is away says nothing
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// ahead also says whether a node was not heard yet that may only be late.
+func (m *Members) ahead(first uint64) (nodes []string, unheard bool, news <-chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, peer := range m.cfg.Peers {
+		said, known := m.heard[peer]
+		switch {
+		case peer == m.cfg.Self:
+		case m.silence(peer) > silent:
+		case !known:
+			unheard = true
+		case said.Folded+1 >= first:
+			nodes = append(nodes, peer)
+		}
+	}
+	slices.SortStableFunc(nodes, func(a, b string) int { return cmp.Compare(m.heard[b].Folded, m.heard[a].Folded) })
+	return nodes, unheard, m.news
 }

@@ -11,7 +11,21 @@ import (
 // CopyFolder copies the files of a folder, and of those in it, into another one. Only
 // their owner may read the copies. A file that is there already is an error. It does
 // not bring them to the disk.
-func CopyFolder(to, from string) error {
+func CopyFolder(to, from string) error { return eachFile(to, from, copyFile) }
+
+// LinkFolder is CopyFolder without copying: both folders have the same files afterwards,
+// which must not be changed any more. Between two disks it copies.
+func LinkFolder(to, from string) error {
+	return eachFile(to, from, func(to, from string) error {
+		if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return copyFile(to, from)
+	})
+}
+
+// eachFile makes the folders of a folder in another one, and calls put for each file.
+func eachFile(to, from string, put func(to, from string) error) error {
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -23,7 +37,7 @@ func CopyFolder(to, from string) error {
 		if entry.IsDir() {
 			return os.MkdirAll(filepath.Join(to, inside), 0o700)
 		}
-		return copyFile(filepath.Join(to, inside), path)
+		return put(filepath.Join(to, inside), path)
 	})
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/background"
 )
 
@@ -29,13 +28,20 @@ var (
 const (
 	// clickhouseDir is the folder of the embedded ClickHouse in the data folder.
 	clickhouseDir = "clickhouse"
-	// frozenName names the links that ClickHouse makes of frozen parts, in its folder
-	// shadow.
-	frozenName = "errata_backup"
 	// countFile is the file of a part that has its number of rows.
 	countFile = "count.txt"
 	// mutationPause is the pause between two looks for unfinished mutations.
 	mutationPause = 100 * time.Millisecond
+)
+
+// Links name the links that ClickHouse makes of frozen parts, in its folder shadow. Each
+// user has links of its own, so that several may have some at the same time.
+type Links string
+
+// The users of frozen tables.
+const (
+	BackupLinks Links = "errata_backup"
+	PeerLinks   Links = "errata_peer"
 )
 
 // FrozenTable is a table as it was at one moment.
@@ -59,12 +65,18 @@ type FrozenPart struct {
 // Folder is where the files of the part are until [Engines.Thaw].
 func (p FrozenPart) Folder() string { return p.folder }
 
+// PartAt is a part whose files are in a folder that has its name, for tests.
+func PartAt(folder string, rows uint64) FrozenPart {
+	return FrozenPart{Name: filepath.Base(folder), Rows: rows, folder: folder}
+}
+
 // Freeze links the parts of all tables of the databases as they are now, which copies
 // no data. Each table is as it was at one moment of the call; a caller that needs the
 // same moment for several of them keeps others from writing. The links stay until
-// [Engines.Thaw]. It works with the embedded ClickHouse only.
-func (e *Engines) Freeze(ctx context.Context, databases ...string) (tables []FrozenTable, err error) {
-	if err := e.Thaw(); err != nil {
+// [Engines.Thaw], or the next call for the same links. It works with the embedded
+// ClickHouse only.
+func (e *Engines) Freeze(ctx context.Context, links Links, databases ...string) (tables []FrozenTable, err error) {
+	if err := e.Thaw(links); err != nil {
 		return nil, err
 	}
 	if err := e.awaitMutations(ctx, databases); err != nil {
@@ -88,10 +100,10 @@ func (e *Engines) Freeze(ctx context.Context, databases ...string) (tables []Fro
 		return nil, fmt.Errorf("engine: list the tables: %w", err)
 	}
 	for i, t := range tables {
-		if err := e.ClickHouse().Exec(ctx, "ALTER TABLE "+t.quoted()+" FREEZE WITH NAME '"+frozenName+"'"); err != nil {
+		if err := e.ClickHouse().Exec(ctx, "ALTER TABLE "+t.quoted()+" FREEZE WITH NAME '"+string(links)+"'"); err != nil {
 			return nil, fmt.Errorf("engine: freeze the table %s: %w", t.Name, err)
 		}
-		if tables[i].Parts, err = frozenParts(filepath.Join(e.frozenDir(), "store", ids[i][:3], ids[i])); err != nil {
+		if tables[i].Parts, err = frozenParts(filepath.Join(e.frozenDir(links), "store", ids[i][:3], ids[i])); err != nil {
 			return nil, fmt.Errorf("engine: look at the frozen parts of %s: %w", t.Name, err)
 		}
 	}
@@ -118,15 +130,15 @@ func (e *Engines) awaitMutations(ctx context.Context, databases []string) error 
 }
 
 // Thaw removes the links of Freeze.
-func (e *Engines) Thaw() error {
-	if err := os.RemoveAll(e.frozenDir()); err != nil {
+func (e *Engines) Thaw(links Links) error {
+	if err := os.RemoveAll(e.frozenDir(links)); err != nil {
 		return fmt.Errorf("engine: remove the links of frozen parts: %w", err)
 	}
 	return nil
 }
 
-func (e *Engines) frozenDir() string {
-	return e.cfg.path(filepath.Join(clickhouseDir, "shadow", frozenName))
+func (e *Engines) frozenDir(links Links) string {
+	return e.cfg.path(filepath.Join(clickhouseDir, "shadow", string(links)))
 }
 
 func (t FrozenTable) quoted() string { return "`" + t.Database + "`.`" + t.Name + "`" }
@@ -162,40 +174,4 @@ func firstBlock(part string) uint64 {
 	}
 	first, _ := strconv.ParseUint(fields[1], 10, 64) // 0 comes first
 	return first
-}
-
-// PutTable makes a table from what Freeze has told about it. folder has a folder for
-// each of its parts. It works with the embedded ClickHouse only.
-func (e *Engines) PutTable(ctx context.Context, t FrozenTable, folder string) error {
-	fail := func(err error) error {
-		return fmt.Errorf("engine: restore the table %s.%s: %w", t.Database, t.Name, err)
-	}
-	for _, statement := range []string{"CREATE DATABASE IF NOT EXISTS `" + t.Database + "`", t.Create} {
-		if err := e.ClickHouse().Exec(ctx, statement); err != nil {
-			return fail(err)
-		}
-	}
-	var paths []string
-	row := e.ClickHouse().QueryRow(ctx, "SELECT data_paths FROM system.tables WHERE database = ? AND name = ?", t.Database, t.Name)
-	if err := row.Scan(&paths); err != nil || len(paths) != 1 {
-		return fail(fmt.Errorf("it has %d folders: %w", len(paths), err))
-	}
-	var rows, there uint64
-	for _, part := range t.Parts {
-		if err := datadir.CopyFolder(filepath.Join(paths[0], "detached", part.Name), filepath.Join(folder, part.Name)); err != nil {
-			return fail(err)
-		}
-		if err := e.ClickHouse().Exec(ctx, "ALTER TABLE "+t.quoted()+" ATTACH PART '"+part.Name+"'"); err != nil {
-			return fail(err)
-		}
-		rows += part.Rows
-	}
-	row = e.ClickHouse().QueryRow(ctx, "SELECT sum(rows) FROM system.parts WHERE active AND database = ? AND table = ?", t.Database, t.Name)
-	if err := row.Scan(&there); err != nil {
-		return fail(err)
-	}
-	if there != rows {
-		return fail(fmt.Errorf("it has %d rows, and its parts have %d", there, rows))
-	}
-	return nil
 }

@@ -58,7 +58,7 @@ func TestFrozenTables(t *testing.T) {
 		t.Fatalf("before: %v", wanted)
 	}
 
-	tables, err := e.Freeze(t.Context(), e.Database(), "second", "nowhere")
+	tables, err := e.Freeze(t.Context(), engine.BackupLinks, e.Database(), "second", "nowhere")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestFrozenTables(t *testing.T) {
 	exec(t, e, "DROP TABLE second.days SYNC")
 	copied := t.TempDir()
 	copyParts(t, tables, copied)
-	if err := e.Thaw(); err != nil {
+	if err := e.Thaw(engine.BackupLinks); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(tables[1].Parts[0].Folder()); !errors.Is(err, fs.ErrNotExist) {
@@ -107,15 +107,15 @@ func TestFreezeWaitsForMutations(t *testing.T) {
 	exec(t, e, "ALTER TABLE t DELETE WHERE v < 5 SETTINGS mutations_sync = 0")
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	if _, err := e.Freeze(ctx, e.Database()); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := e.Freeze(ctx, engine.BackupLinks, e.Database()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("frozen before the mutation: %v", err)
 	}
 	exec(t, e, "SYSTEM START MERGES t")
-	tables, err := e.Freeze(t.Context(), e.Database())
+	tables, err := e.Freeze(t.Context(), engine.BackupLinks, e.Database())
 	if err != nil || len(tables) != 1 || len(tables[0].Parts) != 1 || tables[0].Parts[0].Rows != 5 {
 		t.Errorf("frozen: %+v, %v", tables, err)
 	}
-	if err := e.Thaw(); err != nil {
+	if err := e.Thaw(engine.BackupLinks); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -117,6 +117,34 @@ func (w *Writer) Start() {
 	w.work.Start(parts...)
 }
 
+// Hold calls do while nothing is written, and then finds out again how far each log is written:
+// do may replace the tables. It goes on when that is known, or not at all when ctx ends before.
+func (w *Writer) Hold(ctx context.Context, do func() error) error {
+	if err := w.Stop(ctx); err != nil {
+		return err
+	}
+	failed := do()
+	for tries := pauses.Begin(); ; {
+		err := w.locate(ctx)
+		if err == nil {
+			w.Start()
+			return failed
+		}
+		if !tries.Wait(ctx) {
+			return errors.Join(failed, err)
+		}
+	}
+}
+
+func (w *Writer) locate(ctx context.Context) error {
+	for _, l := range w.lanes {
+		if err := l.locate(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Next is the first message of the log on the stream that is not written.
 func (w *Writer) Next(log Log) uint64 { return w.lanes[log].written.Load() }
 

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -73,6 +75,25 @@ func killed(err error) bool {
 	const codeUnfinished = 341
 	answer, ok := errors.AsType[*clickhouse.Exception](err)
 	return ok && answer.Code == codeUnfinished
+}
+
+// Schema names the tables that this program makes: two programs with the same name make the same
+// ones.
+func Schema() (string, error) {
+	files, err := fs.Sub(clickHouseFiles, "clickhouse")
+	if err != nil {
+		return "", fmt.Errorf("migrations: %w", err)
+	}
+	known, err := readFiles(files)
+	if err != nil {
+		return "", fmt.Errorf("migrations: %w", err)
+	}
+	sum, last := sha256.New(), int64(0)
+	for _, version := range slices.Sorted(maps.Keys(known)) {
+		sum.Write(fmt.Appendln(nil, version, known[version].sha256))
+		last = version
+	}
+	return fmt.Sprintf("%d-%.12x", last, sum.Sum(nil)), nil
 }
 
 // Connect makes the tables in a database beside the one that the options name, and

@@ -12,6 +12,9 @@ import (
 
 const tableName = "schema_migrations"
 
+// IsHistory says whether a table is the history of the files, which is no data.
+func IsHistory(table string) bool { return table == tableName }
+
 //go:embed store_create.sql
 var createTable string
 

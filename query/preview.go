@@ -50,7 +50,11 @@ func (r *Reader) Preview(ctx context.Context, rule alerts.Rule, gap time.Duratio
 	defer stop()
 	p := Preview{To: r.now().UTC()}
 	p.From = p.To.AddDate(0, 0, -PreviewDays)
-	fired, err := r.rehearse(limited, rule, &p)
+	var fired []alerts.Firing
+	err := r.ready()
+	if err == nil {
+		fired, err = r.rehearse(limited, rule, &p)
+	}
 	var ofProjects []alerts.Firing
 	if err == nil {
 		ofProjects, err = r.rehearseProjects(limited, rule, p.To)

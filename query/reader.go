@@ -24,6 +24,7 @@ type Reader struct {
 	// patience is how long an answer may take: [answerTimeout], less in tests.
 	patience time.Duration
 	trust    Trust // nil: all files are whole
+	ready    func() error
 	now      func() time.Time
 	payloads Payloads
 }
@@ -35,6 +36,9 @@ type Config struct {
 	// Trust is asked before each query, and learns of damage that a query finds.
 	// nil means that all files are whole.
 	Trust Trust
+	// Ready says why no records may be shown now, as an error for the caller; nil: they
+	// always may.
+	Ready func() error
 	// Payloads has the contexts of occurrences; nil: that of the first sighting only.
 	Payloads Payloads
 	// Now is the clock for relative dates and ranges; nil is the system's clock.
@@ -46,7 +50,10 @@ func New(cfg Config) *Reader {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, payloads: cfg.Payloads, now: cfg.Now, patience: answerTimeout}
+	if cfg.Ready == nil {
+		cfg.Ready = func() error { return nil }
+	}
+	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, ready: cfg.Ready, payloads: cfg.Payloads, now: cfg.Now, patience: answerTimeout}
 }
 
 // List is one page of records and its place in the result.

@@ -80,8 +80,11 @@ func (r *Reader) Trend(ctx context.Context, book errata.Book, signature errata.S
 	}
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
-	trend, err := r.trend(ctx, book, signature, steps, among)
-	if err != nil {
+	var trend Trend
+	if err := r.trusting(func() (err error) {
+		trend, err = r.trend(ctx, book, signature, steps, among)
+		return err
+	}); err != nil {
 		return Trend{}, r.explain(ctx, "read the trend of a record", err)
 	}
 	return trend, nil

@@ -23,8 +23,11 @@ func (r *Reader) Trends(ctx context.Context, keys []errata.RecordKey, over strin
 	}
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
-	trends, err := r.trends(ctx, keys, steps, among)
-	if err != nil {
+	var trends []Trend
+	if err := r.trusting(func() (err error) {
+		trends, err = r.trends(ctx, keys, steps, among)
+		return err
+	}); err != nil {
 		return nil, r.explain(ctx, "read the trends of records", err)
 	}
 	return trends, nil

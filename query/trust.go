@@ -45,9 +45,12 @@ func IsDamage(err error) bool {
 	return errors.As(err, &answer) && damages[answer.Code] != ""
 }
 
-// trusting calls ask. When that finds a damaged file, it reports the damage and
-// calls ask once more, which then reads only the rows.
+// trusting calls ask, when records may be shown. When that finds a damaged file, it
+// reports the damage and calls ask once more, which then reads only the rows.
 func (r *Reader) trusting(ask func() error) error {
+	if err := r.ready(); err != nil {
+		return err
+	}
 	err := ask()
 	if r.trust == nil || !IsDamage(err) {
 		return err

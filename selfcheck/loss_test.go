@@ -1,6 +1,7 @@
 package selfcheck_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -213,6 +214,55 @@ func TestRecordsThatNothingMakesAgain(t *testing.T) {
 	h.answers("lost")
 	if hint := h.board.standing[selfcheck.AlarmRecords]; !strings.Contains(hint, "Restore the data folder from a backup") {
 		t.Errorf("the alarms that stand are %v", h.board.standing)
+	}
+}
+
+// The records that nothing makes again are those of another node, once that gives them.
+func TestRecordsOfAnotherNode(t *testing.T) {
+	h := newHouse(t)
+	h.fill()
+	h.cut(false)
+	kept := h.Database + "_kept"
+	h.exec("CREATE DATABASE `" + kept + "`")
+	t.Cleanup(func() {
+		if err := h.ClickHouse.Exec(context.WithoutCancel(t.Context()), "DROP DATABASE `"+kept+"` SYNC"); err != nil {
+			t.Error(err)
+		}
+	})
+	var tables []string
+	for _, table := range []string{"contexts", "latest_contexts", "hourly", "deployments", "occurrences", "records"} {
+		h.exec("CREATE TABLE `" + kept + "`." + table + " AS " + table)
+		h.exec("ALTER TABLE `" + kept + "`." + table + " ATTACH PARTITION tuple() FROM " + table)
+		tables = append(tables, table)
+		removed(t, h.folders(table)...)
+	}
+	tries := 0
+	h.take = func(context.Context) error {
+		if tries++; tries == 1 {
+			return errors.New("no other node is there")
+		}
+		if err := h.projector.Stop(t.Context()); err != nil {
+			return err
+		}
+		defer h.projector.Start()
+		for _, table := range tables {
+			if err := h.ClickHouse.Exec(t.Context(), "EXCHANGE TABLES "+table+" AND `"+kept+"`."+table); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	h.restart()
+	if err := h.checker.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if hint := h.board.standing[selfcheck.AlarmRecords]; !strings.Contains(hint, "no other node is there") || !strings.Contains(hint, "--records") {
+		t.Errorf("the alarms that stand are %v", h.board.standing)
+	}
+	h.ahead = 11 * time.Second // the pause after a try is over
+	h.mended(selfcheck.AlarmRecords, "the log begins at")
+	if tries != 2 {
+		t.Errorf("the records were taken %d times, want at the second try", tries)
 	}
 }
 

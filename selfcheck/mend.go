@@ -38,8 +38,8 @@ func (c *Checker) mend(ctx context.Context, r Result) (tried bool) {
 		if err != nil {
 			c.failed++
 			pause := min(mendRest<<min(c.failed-1, 10), mendRestMost)
-			if errors.Is(err, errUndecided) {
-				pause = mendRest // the operator may decide at any moment
+			if errors.Is(err, errUndecided) || errors.Is(err, errUntaken) {
+				pause = mendRest // the operator may decide, or the other node come back, at any moment
 			}
 			c.rest = c.cfg.Now().Add(pause)
 			c.metrics.mends.WithLabelValues("failed").Inc()
@@ -48,7 +48,7 @@ func (c *Checker) mend(ctx context.Context, r Result) (tried bool) {
 			return did
 		}
 		if did {
-			c.failed, c.lost, c.withheld = 0, false, false
+			c.failed, c.lost, c.withheld, c.untaken = 0, false, false, nil
 			c.metrics.mends.WithLabelValues("done").Inc()
 			c.cfg.Logger.Warn("mended the damage", "damage", r.Damage[0].String(), "of", len(r.Damage))
 			c.mended(r.Damage[0].String())
@@ -60,7 +60,11 @@ func (c *Checker) mend(ctx context.Context, r Result) (tried bool) {
 
 // cannot remembers why the damage stays, for the hint of the alarm.
 func (c *Checker) cannot(err error) {
-	c.withheld = errors.Is(err, errUndecided)
+	c.withheld, c.untaken = errors.Is(err, errUndecided), nil
+	if errors.Is(err, errUntaken) {
+		c.untaken = err
+		return
+	}
 	c.lost = c.lost || errors.Is(err, projector.ErrNoHistory)
 }
 
@@ -113,8 +117,17 @@ func (c *Checker) rewind(ctx context.Context, r Result, part string) (done bool,
 	return true, nil
 }
 
-// errElsewhere says what to do on a node whose records end before the log begins.
-var errElsewhere = errors.New("this node lacks records of facts that were purged from the log, and other nodes have them: stop this one, make a backup of another one (errata backup FOLDER there), and take its records into an empty data folder (errata restore FOLDER --records here)")
+// errUntaken says that this node lacks records which other nodes have, and could not take them.
+var errUntaken = errors.New("this node lacks records of facts that were purged from the log, and could not take those of another node")
+
+// take puts the tables of another node in the place of these.
+func (c *Checker) take(ctx context.Context, r Result) error {
+	c.report(r, "Do nothing: this node takes the records of another one; the check of the node says how far that is. Meanwhile events are taken, and the other nodes show all records.")
+	if err := c.cfg.Take(ctx); err != nil {
+		return fmt.Errorf("%w: %w", errUntaken, err)
+	}
+	return nil
+}
 
 // remake makes all tables again from the log beside the live ones, and puts them
 // in their place.
@@ -127,10 +140,10 @@ func (c *Checker) remake(ctx context.Context, r Result) error {
 		c.report(r, fmt.Sprintf("The records are being made again from the log, beside these: fact %d of %d.", done, target))
 	})
 	first := r.Damage[0]
-	switch lost := errors.Is(err, projector.ErrNoHistory) && first.Kind == KindLost; {
-	case lost && c.cfg.Elsewhere:
-		return errElsewhere
-	case lost:
+	switch unmade := errors.Is(err, projector.ErrNoHistory); {
+	case unmade && c.cfg.Take != nil:
+		return c.take(ctx, r)
+	case unmade && first.Kind == KindLost:
 		// No copy of the older records exists: go on with those that the log holds.
 		c.lostBefore = first.First
 		c.cfg.Projector.AcceptLoss()
@@ -247,6 +260,8 @@ func (c *Checker) hint(damage []Damage) string {
 		return "This table is not made from the log: restore it from a backup, or drop the part with ALTER TABLE … DROP PART to go on without its rows."
 	case c.withheld:
 		return "The log lacks facts that the records may still have: run errata log accept or errata log repair first. Then the damage is mended automatically."
+	case c.untaken != nil:
+		return fmt.Sprintf("It is tried again every %v (%v). By hand: stop this node, make a backup of another one (errata backup FOLDER there), and take its records into an empty data folder (errata restore FOLDER --records here).", mendRest, c.untaken)
 	case c.lost && slices.ContainsFunc(damage, func(d Damage) bool { return !d.beside() }):
 		return "The log does not reach back far enough, and there is no snapshot of the records before it: restore the data folder from a backup. Meanwhile events are taken and counted."
 	case c.failed > 0:

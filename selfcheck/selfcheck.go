@@ -57,9 +57,10 @@ type Config struct {
 	Undecided func() error
 	// Sole says that no other node writes these tables.
 	Sole bool
-	// Elsewhere says that another node has the records of facts that these tables lack and
-	// that the log does not hold any more. Without it, they count as lost.
-	Elsewhere bool
+	// Take puts the tables of another node, which has the records of facts that the log does
+	// not hold any more, in the place of these. nil: there is no other node, and such records
+	// count as lost.
+	Take func(ctx context.Context) error
 	// Mark is the path of the mark, a file in the data folder. With "" there is
 	// none, and each start reads every part.
 	Mark string
@@ -92,8 +93,9 @@ type Checker struct {
 	// released says that the merges held by [Hold] were started again.
 	released bool
 	began    time.Time
-	lost     bool // the log does not reach back to the damage
-	withheld bool // the log has a gap that nobody has decided about
+	lost     bool  // the log does not reach back to the damage
+	withheld bool  // the log has a gap that nobody has decided about
+	untaken  error // why the tables of another node were not taken
 	// lostBefore is the first fact of the log when the tables were lost and
 	// nothing could make the older records again; 0 for never.
 	lostBefore uint64

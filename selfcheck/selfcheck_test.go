@@ -64,10 +64,11 @@ type house struct {
 	board     *board
 	mark      string
 	sole      bool
-	ahead     time.Duration // of the checker's clock
-	undecided error         // the gap that Undecided returns
-	met       error         // the gap that a rebuild meets
-	rebuilt   int           // how often the records were made again
+	ahead     time.Duration               // of the checker's clock
+	undecided error                       // the gap that Undecided returns
+	met       error                       // the gap that a rebuild meets
+	rebuilt   int                         // how often the records were made again
+	take      func(context.Context) error // puts tables of another node in the place of these; nil: there is none
 	model     map[string]uint64
 	sent      int
 	stack     int // bytes that are added to the context of an event
@@ -108,7 +109,7 @@ func (h *house) start() {
 	h.t.Helper()
 	err := selfcheck.Hold(h.t.Context(), h.ClickHouse)
 	for range 5 { // the first use of a connection from before a kill fails
-		if h.projector, err = projector.New(h.t.Context(), projector.Config{Log: h.log, ClickHouse: h.ClickHouse, Logger: h.logger()}); err == nil {
+		if h.projector, err = projector.New(h.t.Context(), projector.Config{Log: h.log, ClickHouse: h.ClickHouse, Logger: h.logger(), Elsewhere: h.take != nil}); err == nil {
 			break
 		}
 	}
@@ -119,7 +120,7 @@ func (h *house) start() {
 	h.t.Cleanup(h.stop)
 	if h.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: h.ClickHouse, Projector: h.projector, Log: h.log, Alarms: h.board, Rebuild: h.rebuild,
-		Sole: h.sole, Mark: h.mark, Patience: 5 * time.Second, Logger: h.logger(),
+		Sole: h.sole, Take: h.take, Mark: h.mark, Patience: 5 * time.Second, Logger: h.logger(),
 		Now: func() time.Time { return time.Now().Add(h.ahead) }, Undecided: func() error { return h.undecided },
 	}); err != nil {
 		h.t.Fatal(err)

@@ -77,6 +77,7 @@ func faults() []fault {
 			}
 			c.ready(node)
 		}},
+		{"empty a node after a purge", func(c *cluster, random *rand.Rand) { c.wipePurged(random.IntN(nodes)) }},
 		{"stop one after another", func(c *cluster, _ *rand.Rand) {
 			for node := range nodes {
 				c.stop(node)

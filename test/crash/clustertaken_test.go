@@ -1,0 +1,100 @@
+//go:build linux
+
+package crash
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// purge purges the log of all that it has, through one node. The records that were made of it
+// cannot be folded again.
+func (c *cluster) purge(node int) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), visibleLimit)
+	defer cancel()
+	s := c.nodes[node]
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.addr+"/api/v1/admin/ops/erase", strings.NewReader(`{"users":["nobody has this name"],"cut_log":true}`))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key("admin.key"))
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		c.t.Fatalf("purge the log: %s", resp.Status)
+	}
+}
+
+// said counts the lines in the log of a node that have the text.
+func (c *cluster) said(node int, text string) int {
+	c.t.Helper()
+	log, err := os.ReadFile(c.nodes[node].log.Name())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return bytes.Count(log, []byte(text))
+}
+
+// wipePurged lets a node lose its disk after its log was purged, so that it needs the records of
+// another node.
+func (c *cluster) wipePurged(node int) {
+	c.t.Helper()
+	c.purge((node + 1) % nodes)
+	const taken = "has taken the records of another node"
+	before := c.said(node, taken)
+	c.wipe(node)
+	if c.said(node, taken) == before {
+		c.t.Errorf("node %d is ready and has not taken the records of another node", node)
+	}
+}
+
+// TestANodeTakesRecords: a node whose disk was lost after a purge has the records of the others
+// again, while events go on, and although it is killed some times meanwhile.
+func TestANodeTakesRecords(t *testing.T) {
+	const kills = 2
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	c := newCluster(t)
+	c.short = true
+	o, stop := c.load(seed)
+	await(t, "events are sent", visibleLimit, func() bool { return c.ref.total() > 3000 })
+	node := c.follower(random)
+	c.wipePurged(node)
+	c.awaitRecords()
+	// Once more, killed at any moment of the start and of what it takes.
+	c.purge((node + 1) % nodes)
+	for c.nodes[node].kill(); !c.shows(c.nodes[(node+1)%nodes]); c.nodes[node].kill() {
+		c.start(node)
+	}
+	if err := os.RemoveAll(c.nodes[node].data); err != nil {
+		t.Fatal(err)
+	}
+	for range kills {
+		c.nodes[node].launch("")
+		// reason: the moment of the kill is what is tried. Tables are taken some 2 to 6 s after the start.
+		time.Sleep(time.Second + time.Duration(random.Int64N(int64(6*time.Second))))
+		c.nodes[node].kill()
+	}
+	began := time.Now()
+	c.start(node)
+	t.Logf("ready %v after the start", time.Since(began).Round(10*time.Millisecond))
+	c.awaitAnswers()
+	c.awaitRecords()
+	stop()
+	c.compare(o)
+	for said, times := range c.complaints() {
+		t.Logf("an error in the logs of the nodes, %d times: %s", times, said)
+	}
+}
