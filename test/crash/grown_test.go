@@ -51,10 +51,7 @@ func TestOneServiceBecomesThree(t *testing.T) {
 	run(t, aloneTime, senders, o)
 	compare(t, old, c.ref)
 	compareOwned(t, old, o)
-	make := exec.CommandContext(t.Context(), old.binary, "projects", "create", "Web shop", "--url", "http://"+old.addr, "--key", "@"+filepath.Join(old.keys, "admin.key"))
-	if out, err := make.CombinedOutput(); err != nil {
-		t.Fatalf("make a project: %v\n%s", err, out)
-	}
+	c.command(old, "projects", "create", "Web shop")
 	before, projects, trail := c.checkpoint(0), c.text(old, "projects"), c.text(old, "audit?limit=5")
 	c.stop(0)
 
@@ -89,6 +86,9 @@ func TestOneServiceBecomesThree(t *testing.T) {
 	c.compare(o)
 	if got := c.text(c.nodes[1], "audit?limit=100"); !strings.Contains(got, firstID(t, trail)) {
 		t.Errorf("the audit trail lacks %s: %s", firstID(t, trail), got)
+	}
+	if out := c.command(c.nodes[2], "cluster", "status"); strings.Count(out, "leads") != 1 || strings.Count(out, "follows") != nodes-1 {
+		t.Errorf("the status of the cluster:\n%s", out)
 	}
 	if _, err := os.Stat(filepath.Join(old.data, "nats.alone")); !os.IsNotExist(err) {
 		t.Errorf("the files of the service of its own are still there: %v", err)
@@ -155,6 +155,17 @@ func run(t *testing.T, d time.Duration, senders []*client, o *owner) {
 	}
 	done.Go(func() { o.run(ctx) })
 	done.Wait()
+}
+
+// command runs a command of the administrator, which asks the node.
+func (c *cluster) command(s *service, args ...string) (out string) {
+	c.t.Helper()
+	cmd := exec.CommandContext(c.t.Context(), s.binary, append(args, "--url", "http://"+s.addr, "--key", "@"+filepath.Join(s.keys, "admin.key"))...)
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("errata %v: %v\n%s", args, err, text)
+	}
+	return string(text)
 }
 
 // growing starts the move of the log of the first node into the cluster.
