@@ -234,7 +234,7 @@ func (a *App) startEngines(ctx context.Context) (err error) {
 // migrateLog makes the streams and buckets that are missing.
 func (a *App) migrateLog(ctx context.Context) (err error) {
 	js, namespace := a.engines.JetStream(), a.options.Namespace
-	if err := a.engines.NATS.AwaitFounded(ctx, "KV_"+migrations.ClusterBucket(namespace)); err != nil {
+	if err := a.engines.NATS.AwaitFounded(ctx, "KV_"+migrations.ClusterBucket(namespace), uint64(len(sharedSecrets))); err != nil {
 		return err
 	}
 	if err := a.resizeLog(ctx, a.engines.LogMaxBytes()); err != nil {

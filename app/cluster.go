@@ -14,6 +14,10 @@ import (
 	"github.com/errata-log/errata/signin/challenge"
 )
 
+// sharedSecrets are those that the founder gives to all nodes. Each is one message of the
+// bucket, for which the others wait: a founder may bring secrets along.
+var sharedSecrets = []string{challenge.SecretFile, service.SecretFile}
+
 // joinCluster gives this node the secrets of its cluster, and begins to listen to the other
 // nodes.
 func (a *App) joinCluster(ctx context.Context) error {
@@ -26,7 +30,7 @@ func (a *App) joinCluster(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the bucket of the cluster: %w", err)
 	}
-	if err := cluster.ShareSecrets(ctx, bucket, o.Secret, a.dir.Path(), challenge.SecretFile, service.SecretFile); err != nil {
+	if err := cluster.ShareSecrets(ctx, bucket, o.Secret, a.dir.Path(), sharedSecrets...); err != nil {
 		return err
 	}
 	a.cluster, err = cluster.Open(cluster.Config{

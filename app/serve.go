@@ -112,6 +112,7 @@ func (a *App) health() *ops.Health {
 			a.audit.Check, a.letters.Check, a.checker.Check, a.certs.Check,
 		},
 		Figures: &ops.Meter{Log: a.log, Projection: projection, Engines: a.engines, Metrics: a.options.Registry},
+		Nodes:   a.cluster.Nodes,
 		Alarms:  a.alarms,
 	})
 }

@@ -173,6 +173,9 @@ func TestWithoutACluster(t *testing.T) {
 	if checks := m.Checks(t.Context()); checks != nil {
 		t.Errorf("%v", checks)
 	}
+	if nodes := m.Nodes(t.Context()); nodes != nil {
+		t.Errorf("%v", nodes)
+	}
 }
 
 func TestChecksNameEachNode(t *testing.T) {
@@ -202,6 +205,16 @@ func TestChecksNameEachNode(t *testing.T) {
 	if c := checks()["node "+nodes[2]]; c.OK || !strings.Contains(c.Detail, "1 of 2 MB") || c.Hint == "" {
 		t.Errorf("a node that takes records: %+v", c)
 	}
+	// This node has not said anything itself.
+	for i, n := range a.Nodes(t.Context())[1:] {
+		if n.Name != nodes[i+1] || n.Role != "follows" || n.Position != 812 || n.Version != "v1" || n.Free != 1<<30 || !time.Time(n.Away).IsZero() {
+			t.Errorf("%+v", n)
+		}
+	}
+	w.lead(nodes[2])
+	if n := a.Nodes(t.Context())[2]; n.Role != "leads" {
+		t.Errorf("%+v leads", n)
+	}
 	w.lead("")
 	if c := checks()["cluster"]; c.OK || c.Hint == "" {
 		t.Errorf("without a leader: %+v", c)
@@ -215,6 +228,11 @@ func TestANodeThatIsAwayIsSeen(t *testing.T) {
 	for _, c := range a.Checks(t.Context()) {
 		if c.OK != (c.Name == "cluster") || c.Name == "node "+nodes[2] && !strings.Contains(c.Detail, "not heard for 10s") {
 			t.Errorf("%+v: nobody was heard for 10 s", c)
+		}
+	}
+	for i, n := range a.Nodes(t.Context()) {
+		if n.Name != nodes[i] || n.Self != (i == 0) || n.Role != "away" || !time.Time(n.Away).Equal(time.Unix(1e9, 0)) {
+			t.Errorf("%+v: nobody was heard since the beginning", n)
 		}
 	}
 }

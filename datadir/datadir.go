@@ -53,6 +53,9 @@ const (
 	ClusterFile = "cluster.json"
 	// NATSDir is the folder of the embedded NATS, with the log.
 	NATSDir = "nats"
+	// AloneDir is the folder of the embedded NATS from before errata cluster init, until
+	// its streams are on the nodes of the cluster.
+	AloneDir = "nats.alone"
 	// KeyCopiesFile has copies of the API keys, without their secrets.
 	KeyCopiesFile = "keys.copy"
 	// BackupSocket is where the service gives a backup to errata backup. Whoever can

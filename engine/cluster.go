@@ -2,10 +2,8 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -270,81 +268,6 @@ func (n *NATS) Tag() string { return nodeTag + n.cfg.self }
 // Self is the name of this node in its cluster, "" outside of one.
 func (n *NATS) Self() string { return n.cfg.self }
 
-// membership says to which cluster a data folder belongs.
-type membership struct {
-	Name string `json:"name"`
-	Node string `json:"node"`
-}
-
-// claim notes in the data folder to which cluster it belongs, and returns which node this is.
-// It refuses a folder of another one: a server that finds the streams of another kind of
-// server deletes them.
-func (c Cluster) claim(ctx context.Context, dir *datadir.Dir) (self string, err error) {
-	if c.On() {
-		if self, err = c.Self(ctx); err != nil {
-			return "", err
-		}
-	}
-	want := membership{Name: c.Name, Node: self}
-	have, found, err := readMembership(dir)
-	switch {
-	case err != nil:
-		return "", err
-	case !c.On() && !found, found && have == want:
-		return self, nil
-	case !c.On():
-		return "", fmt.Errorf("engine: %s belongs to node %s of the cluster %q; set cluster-name and the other settings of that cluster", dir.Path(), have.Node, have.Name)
-	case found:
-		return "", fmt.Errorf("engine: %s belongs to node %s of the cluster %q, and the settings say node %s of %q; take another folder", dir.Path(), have.Node, have.Name, self, c.Name)
-	}
-	streams, err := filepath.Glob(filepath.Join(dir.Join(datadir.NATSDir), "jetstream", ownAccount, "streams", "*"))
-	if err != nil {
-		return "", err
-	}
-	if len(streams) > 0 {
-		return "", fmt.Errorf("engine: %s has the log of a service of its own, and a cluster would begin without it; take an empty folder", dir.Path())
-	}
-	text, err := json.Marshal(want)
-	if err != nil {
-		return "", err
-	}
-	return self, datadir.WriteFile(dir.Join(datadir.ClusterFile), string(text)+"\n")
-}
-
-func readMembership(dir *datadir.Dir) (m membership, found bool, err error) {
-	text, err := os.ReadFile(dir.Join(datadir.ClusterFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	if err != nil {
-		return m, false, fmt.Errorf("engine: read to which cluster the folder belongs: %w", err)
-	}
-	return m, true, nil
-}
-
-// AwaitFounded waits, on a node that does not found its cluster, until the stream is there.
-// Two nodes that make a stream at the same time might make two.
-func (n *NATS) AwaitFounded(ctx context.Context, stream string) error {
-	if !n.cfg.Cluster.On() || n.Founds() {
-		return nil
-	}
-	founder := n.cfg.Cluster.Peers[0]
-	if err := n.waitFor(ctx, func(ctx context.Context) error { _, err := n.js.Stream(ctx, stream); return err }, func(err error) {
-		n.cfg.Logger.Warn("this node waits for the one that founds the cluster", "founder", founder, "error", err)
-	}); err != nil {
-		return fmt.Errorf("engine: %s, the first of cluster-peers, has not founded the cluster: %w", founder, err)
-	}
-	return nil
-}
-
-// Founds says whether this node founds its cluster. A service of its own does.
-func (n *NATS) Founds() bool {
-	return !n.cfg.Cluster.On() || n.cfg.self == n.cfg.Cluster.Peers[0]
-}
-
 // Settled calls do, and in a cluster again and again until it succeeds or says something else
 // than that a node is not there yet. Before the engines are there, e is nil.
 func (e *Engines) Settled(ctx context.Context, do func(context.Context) error) error {
@@ -361,6 +284,9 @@ func (e *Engines) Settled(ctx context.Context, do func(context.Context) error) e
 func isUnsettled(err error) bool {
 	if refused, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return refused.Code >= firstOwnFault || refused.ErrorCode == codeNoPeers
+	}
+	if refused, ok := errors.AsType[*server.ApiError](err); ok {
+		return refused.Code >= firstOwnFault || refused.ErrCode == uint16(codeNoPeers)
 	}
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse)
 }

@@ -68,22 +68,26 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 	return e, nil
 }
 
+// nats says which NATS to use. The embedded one is not open to others yet.
+func (c Config) nats() NATSConfig {
+	return NATSConfig{
+		URL:            c.NATSURL,
+		ConnectTimeout: c.ConnectTimeout,
+		StoreDir:       c.path(datadir.NATSDir),
+		MaxStore:       c.LogMaxBytes + bucketRoom + c.Cluster.spoolRoom(),
+		LazySync:       c.LazySync,
+		Cluster:        c.Cluster,
+		Logger:         c.Logger,
+	}
+}
+
 func (e *Engines) startNATS(ctx context.Context) (err error) {
 	if e.cfg.LogMaxBytes == 0 {
 		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.path(""), e.cfg.NATSURL == "")
 	}
-	cfg := NATSConfig{
-		URL:            e.cfg.NATSURL,
-		ConnectTimeout: e.cfg.ConnectTimeout,
-		StoreDir:       e.cfg.path(datadir.NATSDir),
-		MaxStore:       e.cfg.LogMaxBytes + bucketRoom + e.cfg.Cluster.spoolRoom(),
-		LazySync:       e.cfg.LazySync,
-		Clients:        NATSClients{Addr: e.cfg.NATSListen, Publish: e.cfg.Publish},
-		Leaves:         NATSLeaves{Addr: e.cfg.NATSLeafListen},
-		Hub:            NATSHub{URL: e.cfg.NATSLeaf},
-		Cluster:        e.cfg.Cluster,
-		Logger:         e.cfg.Logger,
-	}
+	cfg := e.cfg.nats()
+	cfg.Clients = NATSClients{Addr: e.cfg.NATSListen, Publish: e.cfg.Publish}
+	cfg.Leaves, cfg.Hub = NATSLeaves{Addr: e.cfg.NATSLeafListen}, NATSHub{URL: e.cfg.NATSLeaf}
 	if e.cfg.NATSURL == "" {
 		if cfg.self, err = cfg.Cluster.claim(ctx, e.cfg.Dir); err != nil {
 			return err

@@ -43,6 +43,9 @@ const (
 	copyAhead = 2 * time.Second
 	// copySilence is how long NATS may send nothing before the copy is broken off.
 	copySilence = 30 * time.Second
+	// restorePatience is how long NATS may take to make a stream of the pieces that it has:
+	// it reads and writes all of them, up to the 10 GiB of a log.
+	restorePatience = 15 * time.Minute
 	// copyPieces is more than NATS sends unconfirmed.
 	copyPieces = 1024
 	// copyPiece is the size of a piece of a copy that is sent to NATS, in bytes.
@@ -235,9 +238,11 @@ func (n *NATS) PutStream(ctx context.Context, c StreamCopy, r io.Reader) error {
 	if err := json.Unmarshal(c.Config, &config); err != nil {
 		return fail(err)
 	}
-	config.Replicas = 1 // also of a copy that a node of a cluster has made
+	config.Replicas = max(1, n.cfg.Cluster.Replicas()) // whatever it was where the copy was made
 	var told server.JSApiStreamRestoreResponse
-	if err := n.ask(ctx, fmt.Sprintf(server.JSApiStreamRestoreT, c.Name), server.JSApiStreamRestoreRequest{Config: config}, &told); err != nil {
+	beginning, cancel := context.WithTimeout(ctx, copySilence)
+	defer cancel()
+	if err := n.ask(beginning, fmt.Sprintf(server.JSApiStreamRestoreT, c.Name), server.JSApiStreamRestoreRequest{Config: config}, &told); err != nil {
 		return fail(err)
 	}
 	if told.Error != nil {
@@ -250,7 +255,7 @@ func (n *NATS) PutStream(ctx context.Context, c StreamCopy, r io.Reader) error {
 			return fail(err)
 		}
 		// An empty piece is the end, and its answer says how the restore went.
-		msg, asked := n.conn.RequestWithContext(ctx, told.DeliverSubject, piece[:size])
+		msg, asked := n.sendPiece(ctx, told.DeliverSubject, piece[:size])
 		if asked != nil {
 			return fail(asked)
 		}
@@ -269,6 +274,17 @@ func (n *NATS) PutStream(ctx context.Context, c StreamCopy, r io.Reader) error {
 			return nil
 		}
 	}
+}
+
+// sendPiece does not wait for ever: the server that takes the pieces may die.
+func (n *NATS) sendPiece(ctx context.Context, subject string, piece []byte) (*nats.Msg, error) {
+	patience := copySilence
+	if len(piece) == 0 {
+		patience = restorePatience
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return n.conn.RequestWithContext(ctx, subject, piece)
 }
 
 // RestoreStreams makes streams from their copies in an empty folder of the embedded

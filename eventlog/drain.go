@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/internal/made"
 )
 
 const (
@@ -200,7 +201,7 @@ func (d *Drain) locate(ctx context.Context, stream jetstream.Stream) (err error)
 	if err != nil {
 		return fmt.Errorf("inspect the queue: %w", err)
 	}
-	epoch := info.Created.UnixNano()
+	epoch := made.At(info.Created, info.Config.Metadata).UnixNano()
 	if d.mark.Epoch != epoch || d.known.Epoch == epoch && d.known.Sequence > d.mark.Sequence {
 		d.mark = d.known
 	}

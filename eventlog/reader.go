@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/internal/made"
 )
 
 // FactKind is the kind of a fact.
@@ -254,7 +255,9 @@ type State struct {
 	Facts    uint64
 	Bytes    uint64
 	MaxBytes int64 // limit, -1 when there is none
-	Created  time.Time
+	// Created is when the log was made, which tells it from another one of its name. A log
+	// that has moved into a cluster keeps it.
+	Created time.Time
 }
 
 // Inspect reads the state of the log.
@@ -266,6 +269,6 @@ func Inspect(ctx context.Context, log Log) (State, error) {
 	info := s.CachedInfo()
 	return State{
 		First: info.State.FirstSeq, Last: info.State.LastSeq, Facts: info.State.Msgs,
-		Bytes: info.State.Bytes, MaxBytes: info.Config.MaxBytes, Created: info.Created,
+		Bytes: info.State.Bytes, MaxBytes: info.Config.MaxBytes, Created: made.At(info.Created, info.Config.Metadata),
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/internal/made"
 )
 
 // WriterConfig is what a Writer needs. Stream and ClickHouse are required.
@@ -198,7 +199,7 @@ func (l *lane) locate(ctx context.Context) error {
 		return fmt.Errorf("open the stream %s: %w", l.stream.Name, err)
 	}
 	info := stream.CachedInfo()
-	created := uint64(info.Created.UnixNano())
+	created := uint64(made.At(info.Created, info.Config.Metadata).UnixNano())
 	switch {
 	case last.epoch < created:
 		l.epoch, l.next = created, 1

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/errata-log/errata/internal/made"
 )
 
 const (
@@ -30,7 +32,7 @@ var compressed = []byte("cmp")
 type Stream struct {
 	Name string
 	// Created is when the stream was made; a new stream of the same name has
-	// another.
+	// another. A stream that has moved into a cluster keeps it.
 	Created time.Time
 
 	folder string
@@ -54,15 +56,16 @@ func Streams(folder string) ([]Stream, error) {
 	var list []Stream
 	for _, path := range found {
 		var meta struct {
-			Name    string    `json:"name"`
-			Created time.Time `json:"created"`
+			Name     string            `json:"name"`
+			Created  time.Time         `json:"created"`
+			Metadata map[string]string `json:"metadata"`
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("read what a stream is: %w", err)
 		}
 		if json.Unmarshal(text, &meta) == nil && meta.Name != "" {
-			list = append(list, Stream{Name: meta.Name, Created: meta.Created, folder: filepath.Dir(path)})
+			list = append(list, Stream{Name: meta.Name, Created: made.At(meta.Created, meta.Metadata), folder: filepath.Dir(path)})
 		}
 	}
 	return list, nil

@@ -21,7 +21,9 @@ type HealthConfig struct {
 	Checks  []func(context.Context) errata.Check
 	// Figures measures; nil: there are none.
 	Figures *Meter
-	Alarms  *Alarms
+	// Nodes are those of the cluster; nil: there is none.
+	Nodes  func(context.Context) []errata.Node
+	Alarms *Alarms
 }
 
 // Health says how the service is.
@@ -59,6 +61,8 @@ func (h *Health) Alarms() []errata.Alarm { return h.cfg.Alarms.List() }
 type Status struct {
 	Checks  []errata.Check `json:"checks"`
 	Figures Figures        `json:"figures"`
+	// Nodes are those of the cluster, absent outside of one.
+	Nodes []errata.Node `json:"nodes,omitempty"`
 	// OK says that every check is OK.
 	OK bool `json:"ok"`
 }
@@ -72,6 +76,9 @@ func (h *Health) Status(ctx context.Context) Status {
 	s := Status{Checks: append(checks, h.cfg.Alarms.Checks()...), OK: true}
 	for _, c := range s.Checks {
 		s.OK = s.OK && c.OK
+	}
+	if h.cfg.Nodes != nil {
+		s.Nodes = h.cfg.Nodes(ctx)
 	}
 	if h.cfg.Figures != nil {
 		s.Figures = h.cfg.Figures.Read(ctx)

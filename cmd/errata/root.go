@@ -49,7 +49,7 @@ func newRoot(t *terminal) *cobra.Command {
 		return usagef("%w\nRun \"%s -h\" for the flags.", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newServe(t), newErrors(t), newProjects(t), newAlerts(t), newKeys(t), newAudit(t), newSecurity(t), newGeo(t), newImport(t), newReplay(t), newLog(t), newBackup(t), newRestore(t), newErase(t), newDead(t), newSignature(t), newMCP(t), newDoctor(t), newHealthcheck(t), newBench(t), newBenchSink(), newConfig(t), newVersion(),
+		newServe(t), newErrors(t), newProjects(t), newAlerts(t), newKeys(t), newAudit(t), newSecurity(t), newGeo(t), newImport(t), newReplay(t), newLog(t), newBackup(t), newRestore(t), newCluster(t), newErase(t), newDead(t), newSignature(t), newMCP(t), newDoctor(t), newHealthcheck(t), newBench(t), newBenchSink(), newConfig(t), newVersion(),
 	)
 	for _, cmd := range root.Commands() {
 		refuseStray(cmd)

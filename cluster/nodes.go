@@ -1,0 +1,40 @@
+package cluster
+
+import (
+	"context"
+
+	errata "github.com/errata-log/errata"
+)
+
+// Nodes are all nodes in the order of the list of peers, none outside of a cluster.
+func (m *Members) Nodes(ctx context.Context) []errata.Node {
+	if m == nil {
+		return nil
+	}
+	leader, _ := m.cfg.Leader(ctx) // "" while nobody leads, and while that is not known
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	nodes := make([]errata.Node, len(m.cfg.Peers))
+	for i, peer := range m.cfg.Peers {
+		nodes[i] = m.node(peer, leader)
+	}
+	return nodes
+}
+
+// node is one of them. The caller holds mu.
+func (m *Members) node(peer, leader string) errata.Node {
+	said, known := m.heard[peer]
+	n := errata.Node{
+		Name: peer, Self: peer == m.cfg.Self, Role: "follows", Version: said.Version,
+		Position: said.Folded, LagMS: said.Lag.Milliseconds(), Free: said.Free,
+	}
+	switch {
+	case !known:
+		n.Role, n.Away = "away", errata.Instant(m.began)
+	case m.silence(peer) > silent:
+		n.Role, n.Away = "away", errata.Instant(said.at)
+	case peer == leader:
+		n.Role = "leads"
+	}
+	return n
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/test/product"
+)
+
+// fiveLimit bounds a test in which five servers start, three of them twice.
+const fiveLimit = 3 * time.Minute
+
+// Two more nodes join three, which start again one after the other with the longer list of
+// peers. Streams stay where they are, and all nodes write and read them.
+func TestThreeServersBecomeFive(t *testing.T) {
+	nodes := startThree(t)
+	ctx, cancel := context.WithTimeout(t.Context(), fiveLimit)
+	defer cancel()
+	js := nodes[0].JetStream()
+	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: copies}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.Publish(ctx, "s", []byte("of three")); err != nil {
+		t.Fatal(err)
+	}
+	five := addTwo(ctx, t, nodes)
+	leaders := 0
+	for _, n := range five {
+		useStream(ctx, t, n)
+		if peers := n.embedded.JetStreamClusterPeers(); len(peers) > 0 { // the leader alone says them
+			leaders++
+			if len(peers) != len(five) {
+				t.Errorf("the leader counts the nodes %v, want %d", peers, len(five))
+			}
+		}
+	}
+	if leaders != 1 {
+		t.Errorf("%d leaders, want 1", leaders)
+	}
+	for _, n := range five[3:] { // two of five may be away
+		if err := n.Stop(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := five[0].waitFor(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, quorumAsk)
+		defer cancel()
+		_, err := five[0].JetStream().CreateStream(ctx, jetstream.StreamConfig{Name: "T", Subjects: []string{"t"}, Replicas: copies})
+		return err
+	}, func(error) {}); err != nil {
+		t.Errorf("with three of five: %v", err)
+	}
+}
+
+// addTwo starts two new nodes, and the three again one after the other. The new ones are first.
+func addTwo(ctx context.Context, t *testing.T, three []*NATS) (five []*NATS) {
+	t.Helper()
+	peers := slices.Clone(three[0].cfg.Cluster.Peers)
+	for range 2 {
+		addr, err := product.FreeAddr()
+		if err != nil {
+			t.Fatal(err)
+		}
+		peers = append(peers, addr)
+	}
+	start := func(config NATSConfig) {
+		t.Helper()
+		config.Cluster.Peers = peers
+		n, err := StartNATS(ctx, config)
+		if err != nil {
+			t.Fatalf("%s: %v", config.self, err)
+		}
+		t.Cleanup(func() { _ = n.Stop(context.WithoutCancel(t.Context())) })
+		five = append(five, n)
+	}
+	for _, peer := range peers[len(three):] {
+		config := three[0].cfg
+		config.self, config.StoreDir, config.Cluster.Listen = peer, t.TempDir(), peer
+		start(config)
+	}
+	for _, n := range three {
+		if err := n.Stop(ctx); err != nil {
+			t.Fatal(err)
+		}
+		start(n.cfg)
+	}
+	return five
+}
+
+// useStream writes and reads the stream of three replicas.
+func useStream(ctx context.Context, t *testing.T, n *NATS) {
+	t.Helper()
+	var stream jetstream.Stream
+	if err := n.waitFor(ctx, func(ctx context.Context) (err error) {
+		if _, err = n.JetStream().Publish(ctx, "s", []byte("of five")); err == nil {
+			stream, err = n.JetStream().Stream(ctx, "S")
+		}
+		return err
+	}, func(error) {}); err != nil {
+		t.Fatalf("%s: %v", n.Self(), err)
+	}
+	if info := stream.CachedInfo(); info.Config.Replicas != copies || len(info.Cluster.Replicas) != copies-1 {
+		t.Errorf("%s: %d replicas, %d others", n.Self(), info.Config.Replicas, len(info.Cluster.Replicas))
+	}
+	if msg, err := stream.GetMsg(ctx, 1); err != nil || string(msg.Data) != "of three" {
+		t.Errorf("%s reads %v, %v", n.Self(), msg, err)
+	}
+}
