@@ -48,7 +48,7 @@ func TestNewerFactsAreWaitedFor(t *testing.T) {
 			}
 			l.append(event("a", "4"))
 			p, _ := l.start()
-			for since := time.Now(); !errors.Is(p.Status().Err, eventlog.ErrNewer); time.Sleep(time.Millisecond) {
+			for since := time.Now(); !errors.Is(p.Status().Err, eventlog.ErrNewer); time.Sleep(time.Millisecond) { // reason: polls the status, which tells nobody that it has changed
 				if time.Since(since) > time.Minute {
 					t.Fatalf("the status says %v, want ErrNewer", p.Status().Err)
 				}
