@@ -215,11 +215,7 @@ func (s *session) foldHeld(ctx context.Context, b *batch) error {
 // foldFact applies one fact to the batch, or holds it back for the next one.
 // Facts up to the checkpoint only refill the window of ids.
 func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error {
-	if f.Kind == eventlog.FactNewer {
-		b.end = s.newer
-		return nil
-	}
-	if f.Sequence <= s.start.Sequence {
+	if f.Sequence <= s.start.Sequence && f.Kind != eventlog.FactNewer {
 		return s.refill(f)
 	}
 	if b.empty() {
@@ -247,6 +243,9 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 		// The records have nothing of a note.
 	case eventlog.FactGap:
 		// The facts are missing in every replay of this log too.
+	case eventlog.FactNewer:
+		b.end = s.newer
+		return nil
 	case eventlog.FactUnknown:
 		// It is not ours, or of a newer version that lets older ones leave it out, as every
 		// replay does too.
