@@ -62,7 +62,7 @@ func (c *cluster) wipePurged(node int) {
 // TestANodeTakesRecords: a node whose disk was lost after a purge has the records of the others
 // again, while events go on, and although it is killed some times meanwhile.
 func TestANodeTakesRecords(t *testing.T) {
-	const kills = 2
+	const kills = 1
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))

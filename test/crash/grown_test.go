@@ -27,7 +27,7 @@ const (
 	aloneTime    = 4 * time.Second
 	togetherTime = 3 * time.Second
 	// initKills is how often the move of the log is killed, each time within initMoment.
-	initKills  = 4
+	initKills  = 2
 	initMoment = 3 * time.Second
 	// initLimit is how long the move may take after that on a busy machine.
 	initLimit = 2 * time.Minute
