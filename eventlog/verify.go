@@ -112,6 +112,9 @@ func (report *Report) read(ctx context.Context, r *Reader, step func() error) er
 		report.Bytes += uint64(len(f.Data))
 		if f.Kind == FactEvents {
 			block, err := DecodeBlock(f.Data, scratch)
+			if errors.Is(err, ErrNewer) {
+				return fmt.Errorf("read fact %d: %w", at, err)
+			}
 			if err != nil {
 				report.gap(at, at, GapUnreadable)
 				continue

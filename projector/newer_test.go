@@ -12,6 +12,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/projector"
 )
 
 // TestNewerFactsAreWaitedFor: two versions fold the same log, and the older one meets what
@@ -25,6 +26,9 @@ func TestNewerFactsAreWaitedFor(t *testing.T) {
 	newerBlock[len("ERB")]++ // the version, and behind everything its checksum
 	body := newerBlock[:len(newerBlock)-crc32.Size]
 	binary.LittleEndian.PutUint32(newerBlock[len(body):], crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
+	if err := eventlog.CheckStored("ev.0", nil, newerBlock); err != nil {
+		t.Errorf("a whole block of a newer version in a file of the log: %v", err)
+	}
 	for name, publish := range map[string]func(l *ledger) *nats.Msg{
 		"command": func(l *ledger) *nats.Msg {
 			return &nats.Msg{Subject: l.log.Prefix + "cmd.dance", Header: nats.Header{"Errata-Needs": {"2"}}, Data: []byte("{}")}
@@ -47,6 +51,21 @@ func TestNewerFactsAreWaitedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.append(event("a", "4"))
+			log, err := eventlog.Inspect(t.Context(), l.log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked, err := projector.New(t.Context(), l.config())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := asked.FoldTo(t.Context(), log.Last); !errors.Is(err, eventlog.ErrNewer) {
+				t.Errorf("asked to fold up to behind it: %v, want ErrNewer", err)
+			}
+			l.want(map[string]uint64{"a": 2})
+			if _, err := eventlog.Verify(t.Context(), l.log, nil); !errors.Is(err, eventlog.ErrNewer) {
+				t.Errorf("to verify the log: %v, want ErrNewer", err)
+			}
 			p, _ := l.start()
 			for since := time.Now(); !errors.Is(p.Status().Err, eventlog.ErrNewer); time.Sleep(time.Millisecond) { // reason: polls the status, which tells nobody that it has changed
 				if time.Since(since) > time.Minute {

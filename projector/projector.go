@@ -203,7 +203,7 @@ func (p *Projector) FoldTo(ctx context.Context, sequence uint64) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, ErrOtherLog), errors.Is(err, ErrHistoryLost):
+		case errors.Is(err, ErrOtherLog), errors.Is(err, ErrHistoryLost), errors.Is(err, eventlog.ErrNewer):
 			return err
 		}
 		p.failed(err)
