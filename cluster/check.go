@@ -35,18 +35,13 @@ func (m *Members) Checks(ctx context.Context) (checks []errata.Check) {
 // check is that of one node. The caller holds mu.
 func (m *Members) check(peer, leader string) errata.Check {
 	c := errata.Check{Name: "node " + peer}
-	since := m.silence(peer)
-	said, known := m.heard[peer]
-	if since > silent || !known {
-		c.Detail = fmt.Sprintf("not heard for %v", since.Round(time.Second))
+	n, said := m.node(peer, leader), m.heard[peer]
+	if n.Role == roleAway {
+		c.Detail = fmt.Sprintf("not heard for %v", m.silence(peer).Round(time.Second))
 		c.Hint = "the others go on without it; start it again, and it catches up by itself"
 		return c
 	}
-	role := "follows"
-	if peer == leader {
-		role = "leads"
-	}
-	c.Detail = fmt.Sprintf("%s, version %s, records at fact %d and %v behind the log, %d MiB free", role, said.Version, said.Folded, said.Lag.Round(time.Millisecond), said.Free>>20)
+	c.Detail = fmt.Sprintf("%s, version %s, records at fact %d and %v behind the log, %d MiB free", n.Role, said.Version, said.Folded, said.Lag.Round(time.Millisecond), said.Free>>20)
 	if said.Doing != "" {
 		c.Detail += "; " + said.Doing
 		c.Hint = "its lists answer 503 until it has caught up; the lists of the other nodes are complete"

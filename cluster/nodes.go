@@ -6,6 +6,9 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
+// The roles of a node.
+const roleLeads, roleFollows, roleAway = "leads", "follows", "away"
+
 // Nodes are all nodes in the order of the list of peers, none outside of a cluster.
 func (m *Members) Nodes(ctx context.Context) []errata.Node {
 	if m == nil {
@@ -25,16 +28,16 @@ func (m *Members) Nodes(ctx context.Context) []errata.Node {
 func (m *Members) node(peer, leader string) errata.Node {
 	said, known := m.heard[peer]
 	n := errata.Node{
-		Name: peer, Self: peer == m.cfg.Self, Role: "follows", Version: said.Version,
+		Name: peer, Self: peer == m.cfg.Self, Role: roleFollows, Version: said.Version,
 		Position: said.Folded, LagMS: said.Lag.Milliseconds(), Free: said.Free,
 	}
 	switch {
 	case !known:
-		n.Role, n.Away = "away", errata.Instant(m.began)
+		n.Role, n.Away = roleAway, errata.Instant(m.began)
 	case m.silence(peer) > silent:
-		n.Role, n.Away = "away", errata.Instant(said.at)
+		n.Role, n.Away = roleAway, errata.Instant(said.at)
 	case peer == leader:
-		n.Role = "leads"
+		n.Role = roleLeads
 	}
 	return n
 }
