@@ -49,6 +49,15 @@ type cluster struct {
 // newCluster starts three nodes.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
+	c := newScatteredCluster(t)
+	c.start(0, 1, 2)
+	c.copyKeys()
+	return c
+}
+
+// newScatteredCluster makes three nodes that do not run yet.
+func newScatteredCluster(t *testing.T) *cluster {
+	t.Helper()
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "secret")
 	if err := os.WriteFile(secret, []byte(rand.Text()+rand.Text()), 0o600); err != nil {
@@ -74,16 +83,20 @@ func newCluster(t *testing.T) *cluster {
 	for _, s := range c.nodes {
 		s.env = append(s.env, "ERRATA_CLUSTER_PEERS="+strings.Join(c.peers, ","))
 	}
-	c.start(0, 1, 2)
-	// The first keys, which the founder has made, hold on all nodes, and outlive its folder.
-	keys := filepath.Join(dir, "keys")
+	return c
+}
+
+// copyKeys lets all nodes be asked with the first keys, which the first node has made. They
+// outlive its folder.
+func (c *cluster) copyKeys() {
+	c.t.Helper()
+	keys := filepath.Join(filepath.Dir(filepath.Dir(c.nodes[0].data)), "keys")
 	if err := os.CopyFS(keys, os.DirFS(c.nodes[0].keys)); err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	for _, s := range c.nodes {
 		s.keys = keys
 	}
-	return c
 }
 
 // start starts nodes together, and waits until they are ready.

@@ -4,8 +4,6 @@ package crash
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
 	mathrand "math/rand/v2"
 	"os"
 	"os/exec"
@@ -18,7 +16,6 @@ import (
 
 	"github.com/errata-log/errata/internal/failpoint"
 	"github.com/errata-log/errata/projector"
-	"github.com/errata-log/errata/test/product"
 )
 
 const (
@@ -92,44 +89,6 @@ func TestOneServiceBecomesThree(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(old.data, "nats.alone")); !os.IsNotExist(err) {
 		t.Errorf("the files of the service of its own are still there: %v", err)
-	}
-}
-
-// newScatteredCluster makes three nodes that do not run yet.
-func newScatteredCluster(t *testing.T) *cluster {
-	t.Helper()
-	dir := t.TempDir()
-	secret := filepath.Join(dir, "secret")
-	if err := os.WriteFile(secret, []byte(rand.Text()+rand.Text()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := &cluster{t: t, ref: &referee{accepted: map[string][]sent{}}}
-	for i := range nodes {
-		folder := filepath.Join(dir, fmt.Sprintf("node%d", i))
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		listen, err := product.FreeAddr()
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.nodes, c.peers = append(c.nodes, newServiceIn(t, folder)), append(c.peers, listen)
-	}
-	for i, s := range c.nodes {
-		s.env = []string{"ERRATA_CLUSTER_NAME=test", "ERRATA_CLUSTER_SECRET=@" + secret, "ERRATA_CLUSTER_LISTEN=" + c.peers[i], "ERRATA_CLUSTER_PEERS=" + strings.Join(c.peers, ",")}
-	}
-	return c
-}
-
-// copyKeys lets all nodes be asked with the keys of the first one.
-func (c *cluster) copyKeys() {
-	c.t.Helper()
-	keys := filepath.Join(filepath.Dir(filepath.Dir(c.nodes[0].data)), "keys")
-	if err := os.CopyFS(keys, os.DirFS(c.nodes[0].keys)); err != nil {
-		c.t.Fatal(err)
-	}
-	for _, s := range c.nodes {
-		s.keys = keys
 	}
 }
 
