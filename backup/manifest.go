@@ -2,12 +2,9 @@ package backup
 
 import (
 	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 )
 
@@ -134,7 +132,7 @@ func checkFiles(folder string, sums map[string]string) error {
 			return fmt.Errorf("%w: %s does not list the file %s", ErrDamaged, sumsFile, name)
 		}
 		found[name] = true
-		if got, err := sumOf(path); err != nil || got != want {
+		if got, err := datadir.SumFile(path); err != nil || got != want {
 			return errors.Join(fmt.Errorf("%w: the file %s is not what was written", ErrDamaged, name), err)
 		}
 		return nil
@@ -148,19 +146,6 @@ func checkFiles(folder string, sums map[string]string) error {
 		}
 	}
 	return nil
-}
-
-func sumOf(path string) (string, error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer in.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, in); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // complete says whether the files of all streams and parts are listed.

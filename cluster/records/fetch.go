@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/time/rate"
 
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/background"
 )
 
@@ -140,7 +141,7 @@ func (f *fetch) all(ctx context.Context, s Snapshot) error {
 // file fetches one file, the number-th of the manifest, unless it is there.
 func (f *fetch) file(ctx context.Context, number int, file File) error {
 	path := filepath.Join(f.folder, file.Path)
-	if sum, err := sumOfFile(path); err == nil && sum == file.SHA256 {
+	if sum, err := datadir.SumFile(path); err == nil && sum == file.SHA256 {
 		f.done.Add(file.Size)
 		return nil
 	}
@@ -151,7 +152,7 @@ func (f *fetch) file(ctx context.Context, number int, file File) error {
 		if err := f.pieces(ctx, number, file, path+unfinished); err != nil {
 			return err
 		}
-		sum, err := sumOfFile(path + unfinished)
+		sum, err := datadir.SumFile(path + unfinished)
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/internal/background"
 )
@@ -252,7 +253,7 @@ func (g *Giver) freeze(ctx context.Context) (s Snapshot, paths []string, err err
 				}
 				f := File{Path: filepath.Join(t.Name, p.Name, inside)}
 				if f.Size, err = sizeOf(path); err == nil {
-					f.SHA256, err = sumOfFile(path)
+					f.SHA256, err = datadir.SumFile(path)
 				}
 				s.Files, s.Bytes, paths = append(s.Files, f), s.Bytes+f.Size, append(paths, path)
 				return err
