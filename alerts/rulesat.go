@@ -25,8 +25,8 @@ type rulesAt struct {
 	hints     uint64     // of these
 	counters  []counter  // of those that count the events of the project
 
-	// differ are those of first that are not about events of the level and the environment
-	// that were asked for last. Most events of a place have the same.
+	// differ is the last answer of unlike, and differLevel and differFromEnv say for which
+	// events it was. Most events of a place have the same level and environment.
 	differ        ruleSet
 	differKnown   bool
 	differLevel   errata.Level

@@ -25,8 +25,8 @@ type texts struct {
 	all []byte
 }
 
-// lookFor gives a search its hint, which the texts that have it find. There are more
-// searches than hints.
+// lookFor gives a search its hint: a bit, which stands at the place of the rarest pair of the
+// searched text. Searches may share one: there are more searches than bits.
 func (t *texts) lookFor(s *search, index int) {
 	if len(s.text) == 0 {
 		return

@@ -18,8 +18,8 @@ var sqlTablesOf string
 // that another node has made.
 const TakenSuffix = "_taken"
 
-// ErrNotAdopted says that tables which another node has made cannot continue this log, or are
-// not whole.
+// ErrNotAdopted says that the tables of another node are not used: they do not fit this log, or
+// they are not whole.
 var ErrNotAdopted = errors.New("the tables of the other node are not taken")
 
 // Adopt puts tables that another node has made from the same log in the place of the live ones,
