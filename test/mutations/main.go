@@ -21,6 +21,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/errata-log/errata/test/product"
 )
 
 // mutation is one promise and how it is broken.
@@ -81,15 +83,15 @@ func (m mutation) try(ctx context.Context) (noticed string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if out, err := test(ctx, "-overlay", overlay, "-run", "^$", m.Package); err != nil {
+	if out, err := test(ctx, overlay, "-run", "^$", m.Package); err != nil {
 		return "", fmt.Errorf("it does not compile: %w\n%s", err, out)
 	}
-	if out, err := test(ctx, "-run", m.Run, m.Package); err != nil {
+	if out, err := test(ctx, "", "-run", m.Run, m.Package); err != nil {
 		return "", fmt.Errorf("its tests fail without it: %w\n%s", err, last(out))
 	} else if bytes.Contains(out, []byte("no tests to run")) {
 		return "", fmt.Errorf("no test is called %s in %s", m.Run, m.Package)
 	}
-	out, err := test(ctx, "-overlay", overlay, "-run", m.Run, m.Package)
+	out, err := test(ctx, overlay, "-run", m.Run, m.Package)
 	if err == nil {
 		return "", fmt.Errorf("%s in %s stays green", m.Run, m.Package)
 	}
@@ -137,8 +139,13 @@ func (m mutation) overlay(folder string) (string, error) {
 // testTimeout ends tests that hang with a mutation, which is one way to notice.
 const testTimeout = "5m"
 
-func test(ctx context.Context, args ...string) ([]byte, error) {
-	return exec.CommandContext(ctx, "go", append([]string{"test", "-count=1", "-timeout", testTimeout}, args...)...).CombinedOutput()
+// test runs tests with the overlay, or without one for "". Tests that start a program build
+// it with the same overlay: else they would try a program that is not broken.
+func test(ctx context.Context, overlay string, args ...string) ([]byte, error) {
+	all := append([]string{"test", "-overlay=" + overlay, "-count=1", "-timeout", testTimeout}, args...)
+	run := exec.CommandContext(ctx, "go", all...)
+	run.Env = append(os.Environ(), product.Overlay+"="+overlay)
+	return run.CombinedOutput()
 }
 
 // failed is the first test of the output that failed.
