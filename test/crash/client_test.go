@@ -132,26 +132,34 @@ func (c *client) run(ctx context.Context) {
 		if c.random.IntN(4) == 0 {
 			events, send = events[:1], c.sentry
 		}
-		for first := time.Now(); ; c.referee.resends.Add(1) {
-			if send(events) {
-				c.referee.gaps.answered(first)
-				break
-			}
-			select {
-			case <-c.abandon:
-				return
-			default:
-			}
-			// The service may be dead, and a client gets no signal of its return.
-			// reason: a pause between tries, as a real sender makes.
-			time.Sleep(time.Duration(1+c.random.IntN(20)) * time.Millisecond)
+		if !c.untilTaken(send, events) {
+			return
 		}
-		c.referee.accept(events)
 		if c.random.IntN(8) == 0 && send(events) {
 			c.referee.repeats.Add(int64(len(events)))
 		}
 		// reason: a pause between requests, as a real sender makes.
 		time.Sleep(time.Duration(c.random.IntN(20)) * time.Millisecond)
+	}
+}
+
+// untilTaken sends events until they are accepted, and tells the referee; false when the test
+// is over.
+func (c *client) untilTaken(send func([]sent) bool, events []sent) bool {
+	for first := time.Now(); ; c.referee.resends.Add(1) {
+		if send(events) {
+			c.referee.gaps.answered(first)
+			c.referee.accept(events)
+			return true
+		}
+		select {
+		case <-c.abandon:
+			return false
+		default:
+		}
+		// The service may be dead, and a client gets no signal of its return.
+		// reason: a pause between tries, as a real sender makes.
+		time.Sleep(time.Duration(1+c.random.IntN(20)) * time.Millisecond)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
@@ -19,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/projector"
@@ -44,15 +47,6 @@ type cluster struct {
 	net   *network
 	ref   *referee
 	short bool // a short run, with faults that last less long
-}
-
-// newCluster starts three nodes.
-func newCluster(t *testing.T) *cluster {
-	t.Helper()
-	c := newScatteredCluster(t)
-	c.start(0, 1, 2)
-	c.copyKeys()
-	return c
 }
 
 // newScatteredCluster makes three nodes that do not run yet.
@@ -177,7 +171,8 @@ func (c *cluster) stop(node int) {
 // wipe lets a node lose its disk, when nothing is on it alone: what it has taken into its spool
 // is gone with the disk. The others have to be whole until it has its copy of the log again:
 // Raft counts on what a node has once said that it keeps.
-func (c *cluster) wipe(node int) {
+// The node runs again after meanwhile, nil for nothing.
+func (c *cluster) wipe(node int, meanwhile func()) {
 	c.t.Helper()
 	other := c.nodes[(node+1)%nodes]
 	for c.nodes[node].kill(); !c.shows(other); c.nodes[node].kill() {
@@ -186,9 +181,32 @@ func (c *cluster) wipe(node int) {
 	if err := os.RemoveAll(c.nodes[node].data); err != nil {
 		c.t.Fatal(err)
 	}
+	if meanwhile != nil {
+		meanwhile()
+	}
 	c.start(node)
 	want := c.logBytes((node + 1) % nodes)
 	await(c.t, "the log is back", visibleLimit, func() bool { return c.logBytes(node) >= want })
+}
+
+// fill fills the disk of a node, or makes room on it again: no byte can be added to any file of
+// the node or of its ClickHouse.
+func (c *cluster) fill(node int, full bool) {
+	c.t.Helper()
+	limit := unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
+	if full {
+		limit.Cur = 0
+	}
+	if err := unix.Prlimit(c.nodes[node].pid(), unix.RLIMIT_FSIZE, &limit, nil); err != nil {
+		c.t.Fatal(err)
+	}
+	child, err := c.nodes[node].child()
+	if err != nil {
+		return // it has died; the next one has the limit of the node
+	}
+	if err := unix.Prlimit(child, unix.RLIMIT_FSIZE, &limit, nil); err != nil && !errors.Is(err, unix.ESRCH) {
+		c.t.Fatal(err)
+	}
 }
 
 // shows says whether a node shows within seconds all that was accepted before the call.
@@ -312,26 +330,28 @@ func (c *cluster) complaints() map[string]int {
 	return said
 }
 
-// load is that of one service, of clients that turn to another node when one refuses or does
-// not answer. Some of them have less patience than a node, which refuses after 5 s.
+// anywhere makes client number i, which turns to another node when one refuses or does not
+// answer. Some have less patience than a node, which refuses after 5 s.
+func (c *cluster) anywhere(seed uint64, i int, abandon <-chan struct{}) *client {
+	one := newClient(c.nodes[0], c.ref, seed, i, abandon)
+	one.addrs = nil
+	for k := range c.nodes {
+		one.addrs = append(one.addrs, c.nodes[(i+k)%nodes].addr)
+	}
+	one.limit = []time.Duration{2 * time.Second, 6 * time.Second}[i%2]
+	return one
+}
+
+// load is that of one service, of clients that turn to any node.
 func (c *cluster) load(seed uint64) (o *owner, stop func()) {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	abandon := make(chan struct{})
-	anywhere := func(i int) *client {
-		one := newClient(c.nodes[0], c.ref, seed, i, abandon)
-		one.addrs = nil
-		for k := range c.nodes {
-			one.addrs = append(one.addrs, c.nodes[(i+k)%nodes].addr)
-		}
-		one.limit = []time.Duration{2 * time.Second, 6 * time.Second}[i%2]
-		return one
-	}
 	var done sync.WaitGroup
 	for i := range clusterClients {
-		done.Go(func() { anywhere(i).run(ctx) })
+		done.Go(func() { c.anywhere(seed, i, abandon).run(ctx) })
 	}
-	o = newOwner(anywhere(clusterClients), c.nodes[0].key("admin.key"))
+	o = newOwner(c.anywhere(seed, clusterClients, abandon), c.nodes[0].key("admin.key"))
 	o.limit, o.pause = 10*time.Second, ownerPause // a command waits for the records
 	done.Go(func() { o.run(ctx) })
 	stop = sync.OnceFunc(func() { cancel(); done.Wait() })

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,7 +18,8 @@ import (
 
 const (
 	// shortFaults is how many faults a cluster has in make test. ERRATA_CRASH_FAULTS sets
-	// another number, for each of which at least eventsPerFault are sent.
+	// another number, for each of which at least eventsPerFault are sent; ERRATA_CRASH_FAULT
+	// is a pattern of the names of those that are tried.
 	shortFaults    = 3
 	eventsPerFault = 10_000
 )
@@ -59,8 +62,16 @@ func faults() []fault {
 		c.rest(random, 0, 5)
 		c.start(node)
 	})
-	wipeLeader, wipeFollower := both("empty", func(c *cluster, node int, _ *rand.Rand) { c.wipe(node) })
-	return []fault{killLeader, cutLeader, wipeFollower,
+	wipeLeader, wipeFollower := both("empty", func(c *cluster, node int, _ *rand.Rand) { c.wipe(node, nil) })
+	fillLeader, fillFollower := both("fill the disk of", func(c *cluster, node int, random *rand.Rand) {
+		c.fill(node, true)
+		c.rest(random, 3, 15)
+		c.fill(node, false)
+		c.ready(0, 1, 2)
+	})
+	return []fault{killLeader, cutLeader,
+		{"empty a node after a purge, and kill it meanwhile", func(c *cluster, random *rand.Rand) { c.wipePurged(c.follower(random), random) }},
+		fillLeader, wipeFollower,
 		{"kill two of three", func(c *cluster, random *rand.Rand) {
 			stays := random.IntN(nodes)
 			one, other := (stays+1)%nodes, (stays+2)%nodes
@@ -69,7 +80,7 @@ func faults() []fault {
 			c.rest(random, 0, 5)
 			c.start(one, other)
 		}},
-		freezeLeader, killFollower, stopLeader, cutFollower, wipeLeader, freezeFollower, stopFollower,
+		freezeLeader, killFollower, stopLeader, cutFollower, wipeLeader, freezeFollower, stopFollower, fillFollower,
 		{"kill a ClickHouse", func(c *cluster, random *rand.Rand) {
 			node := random.IntN(nodes)
 			if err := c.nodes[node].killClickHouse(); err != nil {
@@ -77,7 +88,7 @@ func faults() []fault {
 			}
 			c.ready(node)
 		}},
-		{"empty a node after a purge", func(c *cluster, random *rand.Rand) { c.wipePurged(random.IntN(nodes)) }},
+		{"empty a node after a purge", func(c *cluster, random *rand.Rand) { c.wipePurged(random.IntN(nodes), nil) }},
 		{"stop one after another", func(c *cluster, _ *rand.Rand) {
 			for node := range nodes {
 				c.stop(node)
@@ -114,15 +125,23 @@ func faultsOf(t *testing.T) (n, events int) {
 // and compares the records of each of them.
 func TestAClusterCountsExactly(t *testing.T) {
 	n, events := faultsOf(t)
+	only := regexp.MustCompile(os.Getenv("ERRATA_CRASH_FAULT"))
+	all := slices.DeleteFunc(faults(), func(f fault) bool { return !only.MatchString(f.name) })
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	c := newCluster(t)
+	c := newScatteredCluster(t)
 	ref := c.ref
 	c.short = events == 0
+	l := c.listen(seed)
+	c.start(0, 1, 2)
+	c.copyKeys()
+	told := func() {}
+	if !c.short { // a rule sends a message in a minute
+		told = c.tells(l, seed)
+	}
 	o, stop := c.load(seed)
 	var waits waits
-	all := faults()
 	for i := range n {
 		c.rest(random, 0, 2)
 		ref.gaps.take()
@@ -144,6 +163,7 @@ func TestAClusterCountsExactly(t *testing.T) {
 	t.Logf("%d faults; events accepted %d, requests answered %d, failed %d, resent %d, events sent twice %d\n%s",
 		n, ref.total(), ref.answers.Load(), ref.failures.Load(), ref.resends.Load(), ref.repeats.Load(), waits.String())
 	c.compare(o)
+	told()
 	for said, times := range c.complaints() {
 		t.Logf("an error in the logs of the nodes, %d times: %s", times, said)
 	}

@@ -43,9 +43,7 @@ func TestImportKilledAnywhere(t *testing.T) {
 		}()
 		// reason: the kill comes at a random moment of the import.
 		time.Sleep(time.Duration(random.IntN(400)) * time.Millisecond)
-		if _, err := restart(s, "", killed(s, random)); err != nil {
-			t.Fatal(err)
-		}
+		s.recover()
 		if <-answered {
 			finished++
 		}
@@ -68,12 +66,6 @@ func TestImportKilledAnywhere(t *testing.T) {
 		t.Errorf("%d lines became %d events: error %+d", lines, sum, sum-lines)
 	}
 	t.Logf("%d kills, of which %d after the import had ended", kills, finished)
-}
-
-// killed kills the service and passes the random source on.
-func killed(s *service, random *rand.Rand) *rand.Rand {
-	s.kill()
-	return random
 }
 
 // writeOldFile writes an error log of PHP.

@@ -36,6 +36,7 @@ type service struct {
 	mu     sync.Mutex
 	cmd    *exec.Cmd
 	exited chan struct{}
+	point  string // the failpoint at which the process is to die, "" for none
 }
 
 // programs is the folder of the service with failpoints and of the engine, which
@@ -119,7 +120,7 @@ func (s *service) launch(point string) (exited <-chan struct{}) {
 		close(ended)
 	}()
 	s.mu.Lock()
-	s.cmd, s.exited = cmd, ended
+	s.cmd, s.exited, s.point = cmd, ended, point
 	s.mu.Unlock()
 	return ended
 }
@@ -170,6 +171,27 @@ func (s *service) kill() {
 		s.t.Errorf("kill the service: %v", err)
 	}
 	<-exited
+}
+
+// end kills the service. One with a failpoint has time to reach it first.
+func (s *service) end() {
+	s.t.Helper()
+	if s.point != "" {
+		s.awaitDeath(failpointLimit)
+	}
+	s.kill()
+	if status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		s.t.Errorf("the service was not killed: %v", s.cmd.ProcessState)
+	}
+}
+
+// recover kills the service and starts it without a failpoint.
+func (s *service) recover() {
+	s.t.Helper()
+	s.end()
+	if _, ready := s.start(""); !ready {
+		s.t.Fatal("the service died by itself")
+	}
 }
 
 // pid is the process of the service, 0 before the first start.

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -47,54 +46,22 @@ func (c *cluster) said(node int, text string) int {
 }
 
 // wipePurged lets a node lose its disk after its log was purged, so that it needs the records of
-// another node.
-func (c *cluster) wipePurged(node int) {
+// another node. With random it is killed at any moment of the start and of what it takes.
+func (c *cluster) wipePurged(node int, random *rand.Rand) {
 	c.t.Helper()
 	c.purge((node + 1) % nodes)
 	const taken = "has taken the records of another node"
 	before := c.said(node, taken)
-	c.wipe(node)
-	if c.said(node, taken) == before {
-		c.t.Errorf("node %d is ready and has not taken the records of another node", node)
-	}
-}
-
-// TestANodeTakesRecords: a node whose disk was lost after a purge has the records of the others
-// again, while events go on, and although it is killed some times meanwhile.
-func TestANodeTakesRecords(t *testing.T) {
-	const kills = 1
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	c := newCluster(t)
-	c.short = true
-	o, stop := c.load(seed)
-	await(t, "events are sent", visibleLimit, func() bool { return c.ref.total() > 3000 })
-	node := c.follower(random)
-	c.wipePurged(node)
-	c.awaitRecords()
-	// Once more, killed at any moment of the start and of what it takes.
-	c.purge((node + 1) % nodes)
-	for c.nodes[node].kill(); !c.shows(c.nodes[(node+1)%nodes]); c.nodes[node].kill() {
-		c.start(node)
-	}
-	if err := os.RemoveAll(c.nodes[node].data); err != nil {
-		t.Fatal(err)
-	}
-	for range kills {
+	c.wipe(node, func() {
+		if random == nil {
+			return
+		}
 		c.nodes[node].launch("")
 		// reason: the moment of the kill is what is tried. Tables are taken some 2 to 6 s after the start.
 		time.Sleep(time.Second + time.Duration(random.Int64N(int64(6*time.Second))))
 		c.nodes[node].kill()
-	}
-	began := time.Now()
-	c.start(node)
-	t.Logf("ready %v after the start", time.Since(began).Round(10*time.Millisecond))
-	c.awaitAnswers()
-	c.awaitRecords()
-	stop()
-	c.compare(o)
-	for said, times := range c.complaints() {
-		t.Logf("an error in the logs of the nodes, %d times: %s", times, said)
+	})
+	if c.said(node, taken) == before {
+		c.t.Errorf("node %d is ready and has not taken the records of another node", node)
 	}
 }
