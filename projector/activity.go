@@ -116,6 +116,9 @@ func (c *committer) rememberActivity(ctx context.Context, clock int64) error {
 // stillThere says whether the tables are those of the checkpoint: what another projector has
 // counted must not be counted again. Errors: ErrRaceLost.
 func (c *committer) stillThere(ctx context.Context) error {
+	if err := c.awaitWriter(ctx); err != nil {
+		return err
+	}
 	at, err := c.p.store.rollupCheckpoint(ctx, tableActivity)
 	if err != nil {
 		return err

@@ -23,6 +23,9 @@ const (
 	maxBatchBytes = 64 << 20
 )
 
+// batchRecords is maxBatchRecords, and less in tests.
+var batchRecords = maxBatchRecords
+
 // recordKey identifies a record.
 type recordKey struct {
 	book      errata.Book
@@ -288,7 +291,7 @@ func (b *batch) deploy(d *delta, o eventlog.Origin, event deployment) {
 
 // full says whether the batch must be committed before the next fact is folded.
 func (b *batch) full() bool {
-	return b.command != nil || b.end != nil || len(b.order) >= maxBatchRecords || b.events >= maxBatchEvents || b.bytes+b.occurred.bytes() >= maxBatchBytes
+	return b.command != nil || b.end != nil || len(b.order) >= batchRecords || b.events >= maxBatchEvents || b.bytes+b.occurred.bytes() >= maxBatchBytes
 }
 
 // empty says whether there is nothing to commit.

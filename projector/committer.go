@@ -8,7 +8,6 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/failpoint"
 )
 
@@ -20,10 +19,12 @@ const rememberedRecords = 1 << 16
 // errVanished: ClickHouse confirmed the insert, but its checkpoint is not there.
 var errVanished = errors.New("ClickHouse confirmed the insert, and its checkpoint is not there")
 
-// committer makes inserts of batches. It remembers what the tables hold. After an
-// error its memory may be wrong, so each session has a new committer.
+// committer makes inserts of batches. It remembers what the tables hold, with the step that
+// is being written. After an error its memory may be wrong, so each session has a new
+// committer.
 type committer struct {
-	p  *Projector
+	p *Projector
+	// cp is the checkpoint behind the last step, which is written or being written.
 	cp Checkpoint
 	// totals are the totals at cp. cp has them too, unless an older version wrote
 	// it.
@@ -35,7 +36,11 @@ type committer struct {
 	patience int
 	cache    *remembered
 	known    *presence
-	// confirmed is when the checkpoint was last read and was cp.
+	// steps hands steps over to the writer; last is the last one.
+	steps chan *step
+	last  inserted
+	// confirmed is when the checkpoint was last read and was cp. While a step is being
+	// written, it is the writer's.
 	confirmed time.Time
 	// spent is what was spent of the budget of new records in the turn spentTurn.
 	spent     spending
@@ -60,22 +65,31 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, k
 	}
 	return &committer{
 		p: p, cp: cp, totals: totals, rolled: rolled, fold: fold, patience: vanishedTries, cache: newRemembered(rememberedRecords), known: known, confirmed: time.Now(),
-		spent: spent, spentTurn: cp.Budget.Turn,
+		spent: spent, spentTurn: cp.Budget.Turn, steps: make(chan *step),
 	}
 }
 
 // commit writes the batch and returns when the checkpoint says that it is in the
-// tables. ErrRaceLost says that another projector was first.
+// tables. A full batch without a command is handed over to the writer instead, when all
+// that must be there before it is written. ErrRaceLost says that another projector was first.
 func (c *committer) commit(ctx context.Context, b *batch) error {
 	start := time.Now()
-	c.p.committing.Store(b.since.UnixNano())
+	c.p.preparing.Store(b.since.UnixNano())
+	cmd := parseCommand(b.command)
+	if cmd != nil { // what it changes must be in the tables
+		if err := c.awaitWriter(ctx); err != nil {
+			return err
+		}
+	}
 	if err := c.stillOurs(ctx); err != nil {
 		return err
 	}
-	cmd := parseCommand(b.command)
 	work, err := c.prepare(ctx, b, cmd)
 	if err != nil {
 		return err
+	}
+	if cmd == nil {
+		return c.handOver(ctx, &step{work: work, batch: b, began: start})
 	}
 	// Otherwise all facts before the command were committed in an earlier session.
 	if !cmd.alone() || work.to.Sequence > c.cp.Sequence {
@@ -100,10 +114,11 @@ const longPause = 5 * time.Second
 // tokens for a long time but not for ever, and after that a token does not stop a
 // projector that slept.
 func (c *committer) stillOurs(ctx context.Context) error {
-	if time.Since(c.confirmed) < longPause {
+	// The writer reads the checkpoint anyway.
+	if c.writing() || time.Since(c.confirmed) < longPause {
 		return nil
 	}
-	cp, err := c.confirm(ctx)
+	cp, err := c.confirm(ctx, c.cp)
 	if err == nil && cp != c.cp {
 		err = fmt.Errorf("checkpoint is row %d, not %d: %w", cp.Row, c.cp.Row, ErrRaceLost)
 	}
@@ -164,6 +179,15 @@ func withCommand(b *batch, cmd *command) []recordKey {
 
 // apply writes one step and remembers what it changed.
 func (c *committer) apply(ctx context.Context, work *commit) error {
+	if err := c.begin(ctx, work); err != nil {
+		return err
+	}
+	return c.write(ctx, work)
+}
+
+// begin writes what must be in the tables before the step, and remembers what the step
+// changes.
+func (c *committer) begin(ctx context.Context, work *commit) error {
 	failpoint.Reach(failpoint.Folded)
 	work.to.Fold = c.fold
 	work.to.Totals = c.totals.after(work.changes)
@@ -173,10 +197,6 @@ func (c *committer) apply(ctx context.Context, work *commit) error {
 	if err := c.precede(ctx, work); err != nil {
 		return err
 	}
-	if err := c.write(ctx, work); err != nil {
-		return err
-	}
-	failpoint.Reach(failpoint.Confirmed)
 	for i := range work.changes {
 		ch := &work.changes[i]
 		switch {
@@ -191,9 +211,6 @@ func (c *committer) apply(ctx context.Context, work *commit) error {
 	}
 	if work.sweep != nil {
 		c.forget(work.sweep)
-	}
-	if c.p.tidier != nil && (work.sweep != nil || slices.ContainsFunc(work.changes, func(ch change) bool { return ch.removed() || ch.fleeting() != 0 })) {
-		c.p.tidier.removed.Store(work.sequence())
 	}
 	c.cp, c.totals = work.to, work.to.Totals
 	return nil
@@ -225,7 +242,12 @@ func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[r
 		return old, nil
 	}
 	c.p.metrics.lookups.Add(float64(len(missing)))
-	err := c.p.store.current(ctx, missing, c.cp.Row, func(r errata.Record) {
+	// A step that is being written changes only records that are remembered.
+	from := c.cp.Row
+	if c.writing() {
+		from = c.last.after
+	}
+	err := c.p.store.current(ctx, missing, from, c.cp.Row, func(r errata.Record) {
 		old[recordKey{r.Book, r.Signature}] = &r
 	})
 	return old, err
@@ -244,14 +266,22 @@ const (
 // write inserts until the outcome is known. After an error the insert may have
 // happened; the checkpoint says whether it has.
 func (c *committer) write(ctx context.Context, work *commit) error {
-	return settle(ctx, c, work.from, work.to, func(salt int) error {
+	err := settle(ctx, c, work.from, work.to, func(salt int) error {
 		work.salt = salt
 		err := c.p.store.write(ctx, work)
 		failpoint.Reach(failpoint.Inserted)
 		return err
-	}, c.confirm, func(cp Checkpoint) error {
+	}, func(ctx context.Context) (Checkpoint, error) { return c.confirm(ctx, work.from) }, func(cp Checkpoint) error {
 		return fmt.Errorf("checkpoint is row %d, not %d or %d: %w", cp.Row, work.from.Row, work.to.Row, ErrRaceLost)
 	})
+	if err != nil {
+		return err
+	}
+	failpoint.Reach(failpoint.Confirmed)
+	if c.p.tidier != nil && (work.sweep != nil || slices.ContainsFunc(work.changes, func(ch change) bool { return ch.removed() || ch.fleeting() != 0 })) {
+		c.p.tidier.removed.Store(work.sequence())
+	}
+	return nil
 }
 
 // settle repeats an insert that takes the tables from one state to another, until
@@ -290,12 +320,13 @@ func settle[T comparable](
 	}
 }
 
-// confirm reads the checkpoint, and waits until ClickHouse answers.
-func (c *committer) confirm(ctx context.Context) (cp Checkpoint, err error) {
+// confirm reads the checkpoint, and waits until ClickHouse answers. expected is one that it
+// may be.
+func (c *committer) confirm(ctx context.Context, expected Checkpoint) (cp Checkpoint, err error) {
 	cp, err = untilAnswered(ctx, c.p, c.p.store.Checkpoint)
 	c.confirmed = time.Now()
 	if cp.Row == 0 {
-		cp.Log = c.cp.Log // before the first insert there is no row that has it
+		cp.Log = expected.Log // before the first insert there is no row that has it
 	}
 	return cp, err
 }
@@ -326,22 +357,5 @@ func untilAnswered[T any](ctx context.Context, p *Projector, ask func(context.Co
 		if !tries.Wait(ctx) {
 			return answer, ctx.Err()
 		}
-	}
-}
-
-// committed announces how far the projection has come.
-func (p *Projector) committed(b *batch, work *commit, took time.Duration) {
-	p.status.Store(&Status{Checkpoint: work.to})
-	p.committing.Store(0)
-	p.metrics.committed(b, work, took)
-	if p.cfg.Quiet {
-		return
-	}
-	progress := eventlog.Progress{Checkpoint: work.to.Sequence}
-	if work.command != 0 {
-		progress.Answers = map[uint64]eventlog.Answer{work.command: work.answer}
-	}
-	if err := eventlog.AnnounceProgress(p.cfg.Log, progress); err != nil {
-		p.cfg.Logger.Warn("progress was not announced; callers that wait poll for it", "error", err)
 	}
 }

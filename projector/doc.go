@@ -9,7 +9,8 @@
 // insert of one block, records and checkpoint row together. Its deduplication token
 // names the checkpoint that it starts from, which makes it a compare-and-set. After
 // any error the checkpoint is read again, so a lost answer, a lost race and a crash
-// are one case.
+// are one case. While the records of a full batch are inserted, the next batch is prepared
+// from what they will be.
 //
 // The package must not accept events, and nothing else may write records.
 package projector

@@ -14,6 +14,13 @@ func SetSweepSize(n int64) (restore func()) {
 	return func() { sweepSize = old }
 }
 
+// SetBatchSize makes a batch of so many records full.
+func SetBatchSize(records int) (restore func()) {
+	old := batchRecords
+	batchRecords = records
+	return func() { batchRecords = old }
+}
+
 // SweepContexts empties contexts like the cleanup at sequence.
 func SweepContexts(ctx context.Context, s *Store, before int64, sequence uint64) error {
 	return s.sweepContexts(ctx, sweep{before: time.UnixMilli(before)}.chunk(0, 1), sequence)
@@ -29,7 +36,7 @@ func SweepStep(ctx context.Context, s *Store, from Checkpoint, before int64, chu
 // Current reads a record like a projector whose last checkpoint is at.
 func Current(ctx context.Context, s *Store, at Checkpoint, ev errata.Event) (found []errata.Record, err error) {
 	keys := []recordKey{{ev.Book, ev.Signature}}
-	return found, s.current(ctx, keys, at.Row, func(r errata.Record) { found = append(found, r) })
+	return found, s.current(ctx, keys, at.Row, at.Row, func(r errata.Record) { found = append(found, r) })
 }
 
 // SetTidyClock gives the projector's tidier another clock; before Start.

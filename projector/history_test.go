@@ -338,6 +338,7 @@ func TestAnyHistory(t *testing.T) {
 	t.Cleanup(projector.SetSweepSize(3)) // cleanups of many chunks
 	t.Cleanup(projector.SetDeploymentLimits(3, 4))
 	t.Cleanup(projector.SetTalliedTogether(4))
+	t.Cleanup(projector.SetBatchSize(3)) // the next batch is often prepared before one is written
 	l := newLedger(t)
 	h := newHistory(t, l)
 	p, stop := l.start()

@@ -71,10 +71,11 @@ type Projector struct {
 	metrics *metrics
 	tidier  *tidier // nil when Quiet
 	status  atomic.Pointer[Status]
-	// When the log took the oldest fact of the open batch, and of the batch that is
-	// being committed, in Unix nanoseconds, 0 for none. They are for the lag.
-	open, committing atomic.Int64
-	lossAccepted     atomic.Bool // see AcceptLoss
+	// When the log took the oldest fact of the open batch, of the one that is being prepared
+	// and of the one whose records are being written, in Unix nanoseconds, 0 for none. They
+	// are for the lag.
+	open, preparing, writing atomic.Int64
+	lossAccepted             atomic.Bool // see AcceptLoss
 
 	work background.Runner
 	held *semaphore.Weighted // by whoever has stopped the work for a while
@@ -281,7 +282,7 @@ func (p *Projector) Status() Status {
 
 // lag is how long the oldest fact that is not in the records has waited.
 func (p *Projector) lag() time.Duration {
-	since := cmp.Or(p.committing.Load(), p.open.Load())
+	since := cmp.Or(p.writing.Load(), p.preparing.Load(), p.open.Load())
 	if since == 0 {
 		return 0
 	}

@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,12 +124,13 @@ func (p *Projector) begin(ctx context.Context) (Checkpoint, eventlog.State, erro
 	return cp, log, err
 }
 
-// run runs the three goroutines of the session. The first error ends all of them.
+// run runs the four goroutines of the session. The first error ends all of them.
 func (s *session) run(ctx context.Context, reader *eventlog.Reader) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.read(ctx, reader) })
 	group.Go(func() error { return s.fold(ctx) })
 	group.Go(func() error { return s.commit(ctx) })
+	group.Go(func() error { return s.committer.writeSteps(ctx) })
 	return group.Wait()
 }
 
@@ -352,7 +354,7 @@ func (s *session) commit(ctx context.Context) error {
 		select {
 		case b := <-s.batches:
 			if b.empty() {
-				return b.end
+				return cmp.Or(s.committer.awaitWriter(ctx), b.end)
 			}
 			began := time.Now()
 			if err := s.committer.commit(ctx, b); err != nil {
@@ -360,10 +362,10 @@ func (s *session) commit(ctx context.Context) error {
 			}
 			timer.Reset(pace.rest(time.Since(began)))
 			if b.end != nil {
-				return b.end
+				return cmp.Or(s.committer.awaitWriter(ctx), b.end)
 			}
 			if s.last(b) {
-				return errUntil
+				return cmp.Or(s.committer.awaitWriter(ctx), errUntil)
 			}
 		case <-ctx.Done():
 			return ctx.Err()

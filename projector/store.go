@@ -121,15 +121,15 @@ func appendColumns(batch driver.Batch, columns ...any) error {
 	return nil
 }
 
-// current reads the state of the given records at the checkpoint of row at, and
-// leaves out those that do not exist. Errors: ErrRaceLost when the projection has
-// moved on. Its state cannot be used then: a record that a later fact has removed
+// current reads the state of the given records at a checkpoint of the rows from to to, and
+// leaves out those that do not exist. Errors: ErrRaceLost when the projection is at another
+// one. Its state cannot be used then: a record that a later fact has removed
 // would seem never to have existed.
-func (s *Store) current(ctx context.Context, keys []recordKey, at uint64, found func(errata.Record)) error {
+func (s *Store) current(ctx context.Context, keys []recordKey, from, to uint64, found func(errata.Record)) error {
 	for chunk := range slices.Chunk(keys, lookupChunk) {
 		row, err := s.currentChunk(ctx, chunk, found)
-		if err == nil && row != at {
-			err = fmt.Errorf("the current records are those of checkpoint row %d, not %d: %w", row, at, ErrRaceLost)
+		if err == nil && (row < from || row > to) {
+			err = fmt.Errorf("the current records are those of checkpoint row %d, not %d to %d: %w", row, from, to, ErrRaceLost)
 		}
 		if err != nil {
 			return err
