@@ -76,7 +76,8 @@ type Appender struct {
 	last    int     // groups in the last block
 	crowd   float64 // how many requests there are at once
 
-	away time.Time // when the log did not take a block last, zero while it does; of the lane
+	away    time.Time // when the log did not take a block last, zero while it does; of the lane
+	refused bool      // the spool did not take the last block either; of the lane
 
 	stop context.CancelFunc // ends the tries to publish the current block
 	done sync.WaitGroup

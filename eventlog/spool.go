@@ -17,6 +17,11 @@ const (
 	// for the block that is tried on it after that: all others wait behind that one.
 	spoolAgain = time.Second
 	spoolProbe = 200 * time.Millisecond
+	// spoolLimit is how long the spool may take for a block. When the disk of the node is full
+	// or stands still, it has the log and the spool: then senders are refused and turn to
+	// another node, which must not take them longer than 2 s. Blocks behind one that was
+	// refused get spoolProbe.
+	spoolLimit = 600 * time.Millisecond
 )
 
 // publishOrSpool puts the block on the log, or into the spool when there is one and the log
@@ -47,11 +52,21 @@ func (a *Appender) publishOrSpool(ctx context.Context, block []byte, at run) (kn
 		}
 		a.away = time.Now()
 	}
-	_, err = untilKnown(ctx, unavailable, func() (uint64, error) {
-		return publishMsg(ctx, *a.cfg.Spool, &nats.Msg{Subject: a.cfg.Spool.Prefix + subjectEvents + lane, Data: block}, at.messageID())
-	})
-	if err == nil {
-		a.metrics.spooled.Inc()
+	patience := spoolLimit
+	if a.refused {
+		patience = spoolProbe
 	}
+	try, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err = untilKnown(try, unavailable, func() (uint64, error) {
+		return publishMsg(try, *a.cfg.Spool, &nats.Msg{Subject: a.cfg.Spool.Prefix + subjectEvents + lane, Data: block}, at.messageID())
+	})
+	switch {
+	case err == nil:
+		a.metrics.spooled.Inc()
+	case !a.refused:
+		a.cfg.Logger.Warn("neither the log nor the spool of this node takes events; senders are refused", "error", err)
+	}
+	a.refused = err != nil
 	return false, err
 }

@@ -46,6 +46,33 @@ func (l logEnv) drainInto(t *testing.T, log, spool eventlog.Log) (drained <-chan
 	return took
 }
 
+// When the disk of a node is full, neither its log nor its spool takes a block. Senders are told
+// so while they still have the time to turn to another node.
+func TestSpoolThatTakesNothing(t *testing.T) {
+	const senderWaits = 2 * time.Second
+	env := newLog(t)
+	log, spool := env.Log, env.Log
+	log.Stream, log.Prefix = "LATER"+env.Namespace, "later"+env.Namespace+"."
+	spool.Stream, spool.Prefix = "GONE"+env.Namespace, "gone"+env.Namespace+"."
+	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: log, Spool: &spool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := appender.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		ctx, cancel := context.WithTimeout(t.Context(), senderWaits)
+		err := appender.Append(ctx, []errata.Event{event(id)})
+		if errata.KindOf(err) != errata.KindLogUnavailable || ctx.Err() != nil {
+			t.Errorf("event %s: got %v after less than %v, want a refusal", id, err, senderWaits)
+		}
+		cancel()
+	}
+}
+
 // While nobody takes blocks for the log they go into the spool. A Drain moves them to the log
 // once it is there, each of them once, and later blocks go there at once.
 func TestSpoolWhileTheLogIsAway(t *testing.T) {

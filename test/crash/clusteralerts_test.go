@@ -7,6 +7,7 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -23,22 +24,21 @@ func (c *cluster) listen(seed uint64) *listener {
 	return l
 }
 
-// tells lets a rule tell the listener of each new problem of a sender of its own. told ends the
-// sender, and waits until each problem was told of, and none in two messages.
-func (c *cluster) tells(l *listener, seed uint64) (told func()) {
+// tells lets a rule tell the listener of each new problem of a sender of its own. stop ends the
+// sender; told waits until each problem was told of, and none in two messages.
+func (c *cluster) tells(l *listener, seed uint64) (stop, told func()) {
 	c.t.Helper()
 	channel := c.nodes[0].create(c.t, "channels", fmt.Sprintf(`{"name":"one","kind":"webhook","url":"%s/one"}`, l.server.URL))
 	c.nodes[0].create(c.t, "rules", fmt.Sprintf(`{"name":"new","search":"cause","when":{"new":true},"to":[%q]}`, channel))
 	ctx, cancel := context.WithCancel(c.t.Context())
 	abandon := make(chan struct{})
-	c.t.Cleanup(func() { close(abandon) })
-	sent := make(chan int, 1)
-	sender := c.anywhere(seed, clusterClients+1, abandon)
-	go func() { sent <- sender.causes(ctx) }() // ends with the context, or with the test
-	return func() {
+	sender, n := c.anywhere(seed, clusterClients+1, abandon), 0
+	var done sync.WaitGroup
+	done.Go(func() { n = sender.causes(ctx) })
+	stop = sync.OnceFunc(func() { cancel(); done.Wait() })
+	c.t.Cleanup(func() { close(abandon); stop() })
+	return stop, func() {
 		c.t.Helper()
-		cancel()
-		n := <-sent
 		l.await(c.t, uint64(n), heard{"one", "new"})
 		c.t.Logf("%d new problems were told of; %d messages came again", n, l.again)
 	}
