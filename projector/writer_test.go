@@ -88,42 +88,46 @@ func TestTheNextBatchIsPreparedBesideAnInsert(t *testing.T) {
 			}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Cleanup(projector.SetBatchSize(2))
-			l := newLedger(t)
-			l.append(event("a", "1"), event("b", "2"))
-			l.append(event("c", "3"), event("a", "4"))
-			l.append(event("d", "5"), event("a", "4"), event("c", "6"))
-			conn := &holdingInsert{Conn: l.ClickHouse, ahead: make(chan struct{})}
-			cfg := l.config()
-			cfg.ClickHouse = conn
-			p, err := projector.New(t.Context(), cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			stopped := make(chan struct{})
-			stop := sync.OnceFunc(func() {
-				if err := p.Stop(context.WithoutCancel(t.Context())); err != nil {
-					t.Error(err)
-				}
-				close(stopped)
-			})
-			conn.then = then(l, stop)
-			p.Start()
-			t.Cleanup(stop)
-			if name == "is given up" {
-				<-stopped
-				p, _ = l.start()
-			}
-			l.barrier()
-			l.want(map[string]uint64{"a": 2, "b": 1, "c": 2, "d": 1})
-			comparison, err := projector.Rebuild(t.Context(), p, l.rebuild())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !comparison.Equal() || !comparison.Swapped {
-				t.Errorf("rebuilt: %+v", comparison)
-			}
-		})
+		t.Run(name, func(t *testing.T) { heldInsert(t, then, name == "is given up") })
+	}
+}
+
+// heldInsert folds three batches, of which the first is held back until then decides. With
+// givenUp that stops the projector, and another one goes on.
+func heldInsert(t *testing.T, then func(l *ledger, stop func()) func(context.Context) error, givenUp bool) {
+	t.Cleanup(projector.SetBatchSize(2))
+	l := newLedger(t)
+	l.append(event("a", "1"), event("b", "2"))
+	l.append(event("c", "3"), event("a", "4"))
+	l.append(event("d", "5"), event("a", "4"), event("c", "6"))
+	conn := &holdingInsert{Conn: l.ClickHouse, ahead: make(chan struct{})}
+	cfg := l.config()
+	cfg.ClickHouse = conn
+	p, err := projector.New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan struct{})
+	stop := sync.OnceFunc(func() {
+		if err := p.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+		close(stopped)
+	})
+	conn.then = then(l, stop)
+	p.Start()
+	t.Cleanup(stop)
+	if givenUp {
+		<-stopped
+		p, _ = l.start()
+	}
+	l.barrier()
+	l.want(map[string]uint64{"a": 2, "b": 1, "c": 2, "d": 1})
+	comparison, err := projector.Rebuild(t.Context(), p, l.rebuild())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !comparison.Equal() || !comparison.Swapped {
+		t.Errorf("rebuilt: %+v", comparison)
 	}
 }

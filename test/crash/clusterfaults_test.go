@@ -32,46 +32,11 @@ type fault struct {
 
 // faults begin with those of a short run.
 func faults() []fault {
-	leader := func(c *cluster, _ *rand.Rand) int { return c.leader() }
-	follower := func(c *cluster, random *rand.Rand) int { return c.follower(random) }
-	both := func(name string, deal func(c *cluster, node int, random *rand.Rand)) (led, followed fault) {
-		to := func(who string, choose func(*cluster, *rand.Rand) int) fault {
-			return fault{name + " " + who, func(c *cluster, random *rand.Rand) { deal(c, choose(c, random), random) }}
-		}
-		return to("the leader", leader), to("a follower", follower)
-	}
-	killLeader, killFollower := both("kill", func(c *cluster, node int, random *rand.Rand) {
-		c.nodes[node].kill()
-		c.rest(random, 0, 12) // the others choose another leader, or not yet
-		c.start(node)
-	})
-	cutLeader, cutFollower := both("cut off", func(c *cluster, node int, random *rand.Rand) {
-		c.net.cut(node)
-		c.rest(random, 3, 15)
-		c.net.cut(-1)
-		c.ready(0, 1, 2)
-	})
-	freezeLeader, freezeFollower := both("freeze", func(c *cluster, node int, random *rand.Rand) {
-		c.signal(node, syscall.SIGSTOP)
-		c.rest(random, 3, 15)
-		c.signal(node, syscall.SIGCONT)
-		c.ready(0, 1, 2)
-	})
-	stopLeader, stopFollower := both("stop", func(c *cluster, node int, random *rand.Rand) {
-		c.stop(node)
-		c.rest(random, 0, 5)
-		c.start(node)
-	})
-	wipeLeader, wipeFollower := both("empty", func(c *cluster, node int, _ *rand.Rand) { c.wipe(node, nil) })
-	fillLeader, fillFollower := both("fill the disk of", func(c *cluster, node int, random *rand.Rand) {
-		c.fill(node, true)
-		c.rest(random, 3, 15)
-		c.fill(node, false)
-		c.ready(0, 1, 2)
-	})
-	return []fault{killLeader, cutLeader,
+	kill, cut, freeze, stop, wipe, fill := either("kill", dieAndReturn), either("cut off", cutOff), either("freeze", freeze), either("stop", stopAndReturn),
+		either("empty", func(c *cluster, node int, _ *rand.Rand) { c.wipe(node, nil) }), either("fill the disk of", fillDisk)
+	return []fault{kill.leader, cut.leader,
 		{"empty a node after a purge, and kill it meanwhile", func(c *cluster, random *rand.Rand) { c.wipePurged(c.follower(random), random) }},
-		fillLeader, wipeFollower,
+		fill.leader, wipe.follower,
 		{"kill two of three", func(c *cluster, random *rand.Rand) {
 			stays := random.IntN(nodes)
 			one, other := (stays+1)%nodes, (stays+2)%nodes
@@ -80,7 +45,7 @@ func faults() []fault {
 			c.rest(random, 0, 5)
 			c.start(one, other)
 		}},
-		freezeLeader, killFollower, stopLeader, cutFollower, wipeLeader, freezeFollower, stopFollower, fillFollower,
+		freeze.leader, kill.follower, stop.leader, cut.follower, wipe.leader, freeze.follower, stop.follower, fill.follower,
 		{"kill a ClickHouse", func(c *cluster, random *rand.Rand) {
 			node := random.IntN(nodes)
 			if err := c.nodes[node].killClickHouse(); err != nil {
@@ -96,6 +61,46 @@ func faults() []fault {
 			}
 		}},
 	}
+}
+
+// either is a fault that happens to the leader, or to a follower.
+func either(name string, deal func(c *cluster, node int, random *rand.Rand)) (f struct{ leader, follower fault }) {
+	f.leader = fault{name + " the leader", func(c *cluster, random *rand.Rand) { deal(c, c.leader(), random) }}
+	f.follower = fault{name + " a follower", func(c *cluster, random *rand.Rand) { deal(c, c.follower(random), random) }}
+	return f
+}
+
+func dieAndReturn(c *cluster, node int, random *rand.Rand) {
+	c.nodes[node].kill()
+	c.rest(random, 0, 12) // the others choose another leader, or not yet
+	c.start(node)
+}
+
+func cutOff(c *cluster, node int, random *rand.Rand) {
+	c.net.cut(node)
+	c.rest(random, 3, 15)
+	c.net.cut(-1)
+	c.ready(0, 1, 2)
+}
+
+func freeze(c *cluster, node int, random *rand.Rand) {
+	c.signal(node, syscall.SIGSTOP)
+	c.rest(random, 3, 15)
+	c.signal(node, syscall.SIGCONT)
+	c.ready(0, 1, 2)
+}
+
+func stopAndReturn(c *cluster, node int, random *rand.Rand) {
+	c.stop(node)
+	c.rest(random, 0, 5)
+	c.start(node)
+}
+
+func fillDisk(c *cluster, node int, random *rand.Rand) {
+	c.fill(node, true)
+	c.rest(random, 3, 15)
+	c.fill(node, false)
+	c.ready(0, 1, 2)
 }
 
 // rest lets clients go on for a random time between so many seconds.
