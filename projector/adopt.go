@@ -98,5 +98,5 @@ func (s *Store) replace(ctx context.Context, live *Store) error {
 	}, sqlTablesOf); err != nil {
 		return err
 	}
-	return live.exec(ctx, statements...)
+	return live.merges.exchange(ctx, s, func() error { return live.exec(ctx, statements...) })
 }

@@ -161,7 +161,7 @@ func (r *rebuild) restore(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(there, "records") {
+	if !slices.Contains(there, tableRecords) {
 		return ErrNoHistory
 	}
 	// A snapshot of an older version lacks the tables that came later.
@@ -303,7 +303,7 @@ func (r *rebuild) exchange(ctx context.Context) error {
 	for _, table := range projectionTables {
 		statements = append(statements, "EXCHANGE TABLES "+quoteName(r.database)+"."+table+" AND "+quoteName(r.database+RebuildSuffix)+"."+table)
 	}
-	return r.next.store.exec(ctx, statements...)
+	return r.live.store.merges.exchange(ctx, r.next.store, func() error { return r.next.store.exec(ctx, statements...) })
 }
 
 // dropPatience is how long drop waits until the old tables are gone from the disk.

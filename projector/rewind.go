@@ -51,12 +51,11 @@ func (p *Projector) Rewind(ctx context.Context, part string) (to Checkpoint, err
 	}
 	defer goOn()
 	// A merge could make the part a piece of another one meanwhile.
-	if err := p.cfg.ClickHouse.Exec(ctx, "SYSTEM STOP MERGES records"); err != nil {
-		return to, fmt.Errorf("stop the merges of the records: %w", err)
+	release, err := p.store.merges.Hold(ctx, tableRecords)
+	if err != nil {
+		return to, err
 	}
-	defer func() {
-		err = errors.Join(err, p.cfg.ClickHouse.Exec(context.WithoutCancel(ctx), "SYSTEM START MERGES records"))
-	}()
+	defer func() { err = errors.Join(err, release(context.WithoutCancel(ctx))) }()
 	young, err := p.store.youngParts(ctx, part)
 	if err != nil {
 		return to, err

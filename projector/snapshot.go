@@ -6,10 +6,13 @@ import (
 	"strings"
 )
 
+// tableRecords is the table with the records and the checkpoint.
+const tableRecords = "records"
+
 // projectionTables are the tables of the projection. A rebuild needs them beside the
 // log, and gives them the names of the live ones in this order: until the records
 // come, rows of the other tables without a record are not shown.
-var projectionTables = []string{"contexts", LatestContexts, RollupHours, RollupDeployments, RollupOccurrences, "records"}
+var projectionTables = []string{"contexts", LatestContexts, RollupHours, RollupDeployments, RollupOccurrences, tableRecords}
 
 // SnapshotSuffix is appended to the name of a database. The result is the database
 // with the snapshot of its projection.

@@ -36,12 +36,17 @@ const lookupChunk = 10_000
 
 // Store reads and writes the tables of the projection in ClickHouse.
 type Store struct {
-	conn  driver.Conn
-	shard uint16
+	conn   driver.Conn
+	shard  uint16
+	merges *Merges
 }
 
 // NewStore returns the store of a shard.
-func NewStore(conn driver.Conn, shard uint16) *Store { return &Store{conn: conn, shard: shard} }
+func NewStore(conn driver.Conn, shard uint16) *Store {
+	s := &Store{conn: conn, shard: shard}
+	s.merges = newMerges(s)
+	return s
+}
 
 // shardKey is the value of the column signature in the checkpoint row.
 func (s *Store) shardKey() (key errata.Signature) {

@@ -103,6 +103,9 @@ func (t *tidier) look(ctx context.Context) error {
 		t.metrics.parts.WithLabelValues(parts.table).Set(float64(parts.parts))
 	}
 	for _, parts := range tables {
+		if t.store.merges.Held(parts.table) {
+			continue
+		}
 		known := t.known(parts.table)
 		if known.done {
 			parts.bare = 0 // what a tidy did not mend, another one will not
@@ -123,6 +126,9 @@ func (t *tidier) clear(ctx context.Context, to uint64) error {
 	known := t.known("gone " + RollupOccurrences)
 	if t.began && t.removed.Load() <= t.cleared || t.now().Sub(known.tried) < known.rest {
 		return nil
+	}
+	if t.store.merges.Held(LatestContexts) || t.store.merges.Held(RollupOccurrences) {
+		return nil // the deletion would wait as long
 	}
 	began := t.now()
 	err := t.store.removeGone(ctx, t.cleared, to)
@@ -160,6 +166,9 @@ func (t *tidier) tidy(ctx context.Context, parts tableParts, known *tidied) erro
 		t.metrics.tidies.WithLabelValues(parts.table).Inc()
 		t.logger.Info("merged a table into one part", "table", parts.table, "parts", parts.parts, "rows", parts.rows, "took", took)
 		return nil
+	}
+	if t.store.merges.Held(parts.table) {
+		return ErrHeld // the hold has ended the merge
 	}
 	known.rest = max(known.rest, failedRest)
 	if ctx.Err() == nil && !refused(err) {

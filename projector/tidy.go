@@ -151,6 +151,9 @@ func (s *Store) tableParts(ctx context.Context) (tables []tableParts, err error)
 
 // tidyTable merges the table into one part.
 func (s *Store) tidyTable(ctx context.Context, t tableParts) error {
+	if s.merges.Held(t.table) { // a deletion would wait, and a merge fail
+		return fmt.Errorf("merge the table %s into one part: %w", t.table, ErrHeld)
+	}
 	// The driver makes the bound of the query out of that of the context.
 	ctx, cancel := context.WithTimeout(ctx, tidyLimit)
 	defer cancel()

@@ -1,0 +1,1 @@
+SYSTEM START MERGES {table:Identifier}
