@@ -89,6 +89,7 @@ type App struct {
 	retention      *ops.Retention
 	replayer       *ops.Replayer
 	checker        *selfcheck.Checker // nil on an ingest node
+	firstLook      *selfcheck.FirstLook
 	// rules are the same for receivers, imports and dead letters.
 	rules ingest.Rules
 	// history is held by whoever purges the log, or reads it from its first fact on.

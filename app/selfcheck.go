@@ -25,12 +25,16 @@ func (a *App) markCleanStop(context.Context) error {
 }
 
 // holdMerges keeps merges from hiding damage before the first look. The start goes
-// on without: most merges hide nothing.
+// on without: most merges hide nothing. A ClickHouse of the operator's own may have others that write
+// the tables, so nothing is held there, and what a killed service has held goes on.
 func (a *App) holdMerges(ctx context.Context) error {
 	if _, embedded := a.engines.EmbeddedClickHouse(); !embedded {
+		if err := a.projector.Store().Merges().Recover(ctx); err != nil {
+			a.logger.Info("merges that a killed service has stopped would not go on", "error", err)
+		}
 		return nil
 	}
-	if err := selfcheck.Hold(ctx, a.engines.ClickHouse()); err != nil {
+	if err := a.firstLook.Hold(ctx); err != nil {
 		a.logger.Warn("the records may be merged before the self-check has read them", "error", err)
 	}
 	return nil
@@ -45,7 +49,7 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	}
 	if a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
-		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, Take: take, Mark: a.dir.Join(selfCheckMark),
+		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, First: a.firstLook, Take: take, Mark: a.dir.Join(selfCheckMark),
 		Logger: a.logger, Registerer: a.options.Registry, Now: a.options.Now,
 	}); err != nil {
 		return err

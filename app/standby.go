@@ -8,6 +8,7 @@ import (
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/query"
+	"github.com/errata-log/errata/selfcheck"
 	"github.com/errata-log/errata/standby"
 )
 
@@ -24,6 +25,7 @@ func (a *App) makeProjector(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	a.firstLook = selfcheck.NewFirstLook(a.projector.Store().Merges())
 	a.cleanups.Add("projector", a.projector.Stop)
 	a.logCare.Start()
 	a.cleanups.AddPlain("care of the log", a.logCare.Stop)

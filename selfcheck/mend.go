@@ -208,9 +208,14 @@ func (c *Checker) rewindYoung(ctx context.Context, r Result, table string, damag
 // come first, because a merge leaves out parts that have one.
 func (c *Checker) write(ctx context.Context, table string, damage []Damage) error {
 	// Merges and mutations write the files. They wait for ever while merges are
-	// stopped.
-	if err := c.exec(ctx, "SYSTEM START MERGES "+table, nil); err != nil {
-		return fmt.Errorf("start the merges of %s: %w", table, err)
+	// stopped, also by an operator.
+	if table == tableRecords {
+		if err := c.cfg.First.end(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.merges().Tell(ctx, table); err != nil {
+		return err
 	}
 	var projections []string
 	indexes := false

@@ -57,6 +57,8 @@ type Config struct {
 	Undecided func() error
 	// Sole says that no other node writes these tables.
 	Sole bool
+	// First holds merges until the first look has ended; nil: none are held.
+	First *FirstLook
 	// Take puts the tables of another node, which has the records of facts that the log does
 	// not hold any more, in the place of these. nil: there is no other node, and such records
 	// count as lost.
@@ -82,16 +84,14 @@ type Checker struct {
 	doubt   atomic.Bool // queries must read the rows alone
 	work    background.Runner
 
-	looking sync.Mutex // one look at a time; guards the fields up to mu
-	mark    mark
-	seen    map[string]time.Time // by part, when it was last found whole
-	broken  map[string]bool      // by part, true if the last check found damage
-	saved   uint64               // bytes that this look may read, with those of earlier looks
-	full    bool                 // the next look reads every part
-	failed  int                  // mends since the last one that succeeded
-	rest    time.Time            // no mend before this time
-	// released says that the merges held by [Hold] were started again.
-	released bool
+	looking  sync.Mutex // one look at a time; guards the fields up to mu
+	mark     mark
+	seen     map[string]time.Time // by part, when it was last found whole
+	broken   map[string]bool      // by part, true if the last check found damage
+	saved    uint64               // bytes that this look may read, with those of earlier looks
+	full     bool                 // the next look reads every part
+	failed   int                  // mends since the last one that succeeded
+	rest     time.Time            // no mend before this time
 	began    time.Time
 	lost     bool  // the log does not reach back to the damage
 	withheld bool  // the log has a gap that nobody has decided about
@@ -135,6 +135,9 @@ func New(cfg Config) (*Checker, error) {
 	}
 	if cfg.Undecided == nil {
 		cfg.Undecided = func() error { return nil }
+	}
+	if cfg.First == nil {
+		cfg.First = NewFirstLook(nil)
 	}
 	if cfg.Patience == 0 {
 		cfg.Patience = hangPatience
@@ -250,13 +253,18 @@ func (c *Checker) Look(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if !c.released && c.cfg.Sole && (result.Err == nil || c.cfg.Now().Sub(c.began) > holdPatience) {
+	if result.Err == nil || c.cfg.Now().Sub(c.began) > holdPatience {
 		// Also when the damage could not be repaired: without merges parts pile up.
-		c.released = c.exec(ctx, "SYSTEM START MERGES records", nil) == nil
+		// The same for merges that ClickHouse did not start when they were let go.
+		if err := errors.Join(c.cfg.First.end(ctx), c.merges().Tell(ctx)); err != nil {
+			c.cfg.Logger.Warn("merges were not started, trying again after the next look", "error", err)
+		}
 	}
 	c.report(result, "")
 	return result.Err
 }
+
+func (c *Checker) merges() *projector.Merges { return c.cfg.Projector.Store().Merges() }
 
 // report keeps the result for [Checker.Last] and raises or clears the alarms. doing
 // is the hint of the alarms while a mend runs, "" otherwise.

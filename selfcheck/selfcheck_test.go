@@ -59,6 +59,7 @@ type house struct {
 	appender  *eventlog.Appender
 	commander *eventlog.Commander
 	projector *projector.Projector
+	first     *selfcheck.FirstLook
 	checker   *selfcheck.Checker
 	reader    *query.Reader
 	board     *board
@@ -107,9 +108,13 @@ func (h *house) logger() *slog.Logger { return slog.New(slog.NewTextHandler(h.t.
 // start starts projector, checker and reader, as a start of the service does.
 func (h *house) start() {
 	h.t.Helper()
-	err := selfcheck.Hold(h.t.Context(), h.ClickHouse)
+	var err error
+	if h.projector, err = projector.NewUnlocated(projector.Config{Log: h.log, ClickHouse: h.ClickHouse, Logger: h.logger(), Elsewhere: h.take != nil}); err != nil {
+		h.t.Fatal(err)
+	}
+	h.first = selfcheck.NewFirstLook(h.projector.Store().Merges())
 	for range 5 { // the first use of a connection from before a kill fails
-		if h.projector, err = projector.New(h.t.Context(), projector.Config{Log: h.log, ClickHouse: h.ClickHouse, Logger: h.logger(), Elsewhere: h.take != nil}); err == nil {
+		if err = errors.Join(h.first.Hold(h.t.Context()), h.projector.Locate(h.t.Context())); err == nil {
 			break
 		}
 	}
@@ -120,7 +125,7 @@ func (h *house) start() {
 	h.t.Cleanup(h.stop)
 	if h.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: h.ClickHouse, Projector: h.projector, Log: h.log, Alarms: h.board, Rebuild: h.rebuild,
-		Sole: h.sole, Take: h.take, Mark: h.mark, Patience: 5 * time.Second, Logger: h.logger(),
+		Sole: h.sole, First: h.first, Take: h.take, Mark: h.mark, Patience: 5 * time.Second, Logger: h.logger(),
 		Now: func() time.Time { return time.Now().Add(h.ahead) }, Undecided: func() error { return h.undecided },
 	}); err != nil {
 		h.t.Fatal(err)
