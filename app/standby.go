@@ -21,6 +21,7 @@ func (a *App) makeProjector(context.Context) (err error) {
 	a.projector, err = projector.NewUnlocated(projector.Config{
 		Log: a.stream(), ClickHouse: a.engines.ClickHouse(),
 		Logger: a.logger, Registerer: a.options.Registry, Gaps: a.logCare, Elsewhere: a.options.Cluster.On(),
+		Own: a.options.ClickHouseDSN == "",
 	})
 	if err != nil {
 		return err

@@ -28,6 +28,9 @@ type Config struct {
 	// Quiet is for a rebuild beside the live projection: the projector announces
 	// nothing, takes no snapshots and merges no tables.
 	Quiet bool
+	// Own says that ClickHouse is a process of this service. Then merges may wait: they go on
+	// when it ends.
+	Own bool
 	// Elsewhere says that another node has the records of what was purged from the log
 	// before it was folded here. Without it, such facts count as lost.
 	Elsewhere bool

@@ -135,7 +135,7 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	}
 	r.gaps.live = r.live.cfg.Gaps
 	r.next = &Projector{
-		cfg:   Config{Log: r.live.cfg.Log, ClickHouse: r.conn, Shard: r.live.cfg.Shard, Logger: r.live.cfg.Logger, Quiet: true, Gaps: &r.gaps},
+		cfg:   Config{Log: r.live.cfg.Log, ClickHouse: r.conn, Shard: r.live.cfg.Shard, Logger: r.live.cfg.Logger, Quiet: true, Own: r.live.cfg.Own, Gaps: &r.gaps},
 		store: NewStore(r.conn, r.live.cfg.Shard),
 	}
 	r.next.metrics = newMetrics(nil, func() float64 { return 0 })

@@ -24,6 +24,7 @@ const (
 type session struct {
 	p         *Projector
 	committer *committer
+	catchUp   catchUp
 	window    *window
 	start     Checkpoint
 	rolled    rolledTo       // what the rollups held when the session began
@@ -98,6 +99,9 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	s.budget.Spent = ""
 	if !copies {
 		s.committer.patience = vanishedTriesAlone
+	}
+	if p.cfg.Own {
+		s.catchUp.merges = p.store.Merges()
 	}
 	return s.run(ctx, reader)
 }
@@ -342,6 +346,7 @@ func (s *session) refill(f eventlog.Fact) error {
 
 // commit writes batches one after another.
 func (s *session) commit(ctx context.Context) error {
+	defer func() { s.mergesGoOn(s.catchUp.end(ctx)) }()
 	timer, pace := time.NewTimer(0), newPace()
 	defer timer.Stop()
 	for {
@@ -357,6 +362,7 @@ func (s *session) commit(ctx context.Context) error {
 				return cmp.Or(s.committer.awaitWriter(ctx), b.end)
 			}
 			began := time.Now()
+			s.mergesGoOn(s.catchUp.before(ctx, b))
 			if err := s.committer.commit(ctx, b); err != nil {
 				return fmt.Errorf("commit facts up to %d: %w", b.last, err)
 			}
@@ -370,5 +376,12 @@ func (s *session) commit(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+}
+
+// mergesGoOn logs why merges do not wait, or do not go on. The self-check starts them then.
+func (s *session) mergesGoOn(err error) {
+	if err != nil {
+		s.p.cfg.Logger.Warn("merges of tables are not stopped and started as they should", "error", err)
 	}
 }

@@ -80,7 +80,7 @@ func foldRound(e *engine.Engines, problems int, rules ruleCounts) (f folded, err
 	begin, own := time.Now(), doortest.CPU()
 	ctx := context.Background()
 	p, err := projector.New(ctx, projector.Config{
-		Log: log, ClickHouse: e.ClickHouse(),
+		Log: log, ClickHouse: e.ClickHouse(), Own: true,
 	})
 	if err != nil {
 		return f, err

@@ -1,0 +1,50 @@
+package projector
+
+import (
+	"context"
+	"errors"
+)
+
+// heldBatches is for how many full batches the merges wait. A million new records take so
+// many. Each adds a part to a table, and lists and look-ups read all parts.
+const heldBatches = 20
+
+// catchUp lets the merges of the tables wait while a session that begins behind writes its
+// first full batches. Merges take a third of the processors then, and do more than is needed:
+// afterwards the same parts are merged at once.
+type catchUp struct {
+	merges  *Merges // nil when merges do not wait
+	batches int
+	release func(context.Context) error // nil when nothing is held
+}
+
+// before is called before each batch. An error of ClickHouse does not matter: the merges go on
+// then.
+func (c *catchUp) before(ctx context.Context, b *batch) error {
+	if c.merges == nil {
+		return nil
+	}
+	if c.batches++; c.batches > heldBatches || !b.full() || b.command != nil {
+		return c.end(ctx)
+	}
+	if c.release != nil {
+		return nil
+	}
+	var err error
+	if c.release, err = c.merges.Hold(ctx, projectionTables...); err != nil {
+		return errors.Join(err, c.end(ctx))
+	}
+	return nil
+}
+
+// end lets the merges go on, for the rest of the session.
+func (c *catchUp) end(ctx context.Context) error {
+	c.merges = nil
+	release := c.release
+	if c.release = nil; release == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
+	defer cancel()
+	return release(ctx)
+}

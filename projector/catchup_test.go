@@ -1,0 +1,77 @@
+package projector_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/errata-log/errata/projector"
+)
+
+// observedInserts is a connection that notes of each insert of records whether merges waited.
+type observedInserts struct {
+	driver.Conn
+	waits func() bool
+	mu    sync.Mutex
+	saw   []bool
+}
+
+func (o *observedInserts) PrepareBatch(ctx context.Context, query string, options ...driver.PrepareBatchOption) (driver.Batch, error) {
+	if strings.Contains(query, "INSERT INTO records") {
+		o.mu.Lock()
+		o.saw = append(o.saw, o.waits())
+		o.mu.Unlock()
+	}
+	return o.Conn.PrepareBatch(ctx, query, options...)
+}
+
+// inserts returns what was noted since the last call.
+func (o *observedInserts) inserts() []bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	defer func() { o.saw = nil }()
+	return o.saw
+}
+
+// Merges wait while a session that begins behind writes its first full batches, and only then.
+func TestMergesWaitForACatchUp(t *testing.T) {
+	t.Cleanup(projector.SetBatchSize(2))
+	l := newLedger(t)
+	n := 0
+	fill := func(blocks int) {
+		for range blocks {
+			l.append(event(fmt.Sprint("a", n), fmt.Sprint("a", n)), event(fmt.Sprint("b", n), fmt.Sprint("b", n)))
+			n++
+		}
+	}
+	fill(25)
+	conn := &observedInserts{Conn: l.ClickHouse}
+	cfg := l.config()
+	cfg.ClickHouse, cfg.Own = conn, true
+	p, err := projector.New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.waits = func() bool { return p.Store().Merges().Held("records") && p.Store().Merges().Held("occurrences") }
+	p.Start()
+	t.Cleanup(func() {
+		if err := p.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	l.barrier()
+	saw := conn.inserts()
+	if first := slices.Index(saw, false); first != 20 || slices.Contains(saw[first:], true) {
+		t.Errorf("merges waited at the inserts %v, want the first 20", saw)
+	}
+	fill(5)
+	l.barrier()
+	if saw := conn.inserts(); slices.Contains(saw, true) || conn.waits() {
+		t.Errorf("merges waited at later inserts: %v", saw)
+	}
+}
