@@ -24,10 +24,12 @@ func (c *catchUp) before(ctx context.Context, b *batch) error {
 	if c.merges == nil {
 		return nil
 	}
-	if c.batches++; c.batches > heldBatches || !b.full() || b.command != nil {
+	full := b.full() && b.command == nil
+	c.batches++
+	switch {
+	case c.batches > heldBatches, !full && c.release != nil:
 		return c.end(ctx)
-	}
-	if c.release != nil {
+	case !full, c.release != nil: // the very first batch is taken before it is full
 		return nil
 	}
 	var err error
