@@ -81,7 +81,7 @@ func library(t *testing.T) (name string, size int64) {
 	t.Helper()
 	script := string(read(t, "../engine/fetch-libchdb.sh"))
 	value := func(of string) string {
-		found := regexp.MustCompile(`(?m)^` + of + `=(\S+)$`).FindStringSubmatch(script)
+		found := regexp.MustCompile(`(?m)^\t?` + of + `=(\S+)$`).FindStringSubmatch(script)
 		if found == nil {
 			t.Fatalf("fetch-libchdb.sh has no %s", of)
 		}

@@ -8,16 +8,13 @@
 #
 #   ERRATA_CACHE   the cache folder; default $XDG_CACHE_HOME/errata or ~/.cache/errata
 #
-# It checks the archive's SHA-256 before it unpacks the archive. At the end it
-# renames the library into place, so that two runs at once, or one that breaks off,
-# do no harm.
+# It checks the archive's SHA-256 before it unpacks the archive, for the platform that
+# has one below. For the others npm's check is the only one: npm pack compares what it
+# downloads with the record of the registry. At the end it renames the library into
+# place, so that two runs at once, or one that breaks off, do no harm.
 set -eu
 
 version=26.7.3-stable.1
-package=@chdb/lib-linux-x64-gnu
-sha256=c0d32b129e988f2b9a9a31c9141aecf5e1e2453f9a079efc4d36ab8e3f92b2ad
-# Bytes of the unpacked library, to recognise a file that a power cut has left incomplete.
-size=566330096
 
 fail() {
 	echo "fetch-libchdb: $1" >&2
@@ -26,11 +23,24 @@ fail() {
 
 instead="set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server instead"
 
+# The packages are those that the npm package chdb names. In all of them the library has
+# the same name. sha256 and size, the bytes of the unpacked library, stand only beside
+# what the authors could fetch.
+sha256=
+size=
 case "$(uname -s)-$(uname -m)" in
-Linux-x86_64) ;;
-*) fail "the embedded ClickHouse is brought for Linux on x86-64 with glibc only, this is $(uname -s) on $(uname -m); $instead" ;;
+Linux-x86_64)
+	package=@chdb/lib-linux-x64-gnu
+	sha256=c0d32b129e988f2b9a9a31c9141aecf5e1e2453f9a079efc4d36ab8e3f92b2ad
+	size=566330096
+	;;
+Linux-aarch64) package=@chdb/lib-linux-arm64-gnu ;;
+Darwin-arm64) package=@chdb/lib-darwin-arm64 ;;
+Darwin-x86_64) package=@chdb/lib-darwin-x64 ;;
+*) fail "the embedded ClickHouse exists for Linux with glibc and macOS, on x86-64 and arm64, this is $(uname -s) on $(uname -m); $instead" ;;
 esac
-if ldd --version 2>&1 | grep -qi musl; then
+# macOS has no ldd.
+if [ "$(uname -s)" = Linux ] && ldd --version 2>&1 | grep -qi musl; then
 	fail "the embedded ClickHouse needs glibc and this system has musl; $instead"
 fi
 
@@ -52,8 +62,25 @@ esac
 folder=$cache/libchdb-$version
 library=$folder/libchdb.so
 
+# A power cut can leave a file incomplete. Where no size is known from the start, the
+# run that unpacked the library has written it down.
+[ -n "$size" ] || ! [ -f "$library.size" ] || size=$(cat "$library.size")
+
+bytes() {
+	# macOS pads the number with spaces.
+	echo $(($(wc -c <"$1")))
+}
+
 whole() {
-	[ -f "$1" ] && [ "$(wc -c <"$1")" -eq "$size" ]
+	[ -f "$1" ] && [ "$(bytes "$1")" = "$size" ]
+}
+
+sum() {
+	if command -v sha256sum >/dev/null 2>&1; then
+		sha256sum "$1"
+	else
+		shasum -a 256 "$1"
+	fi
 }
 
 if whole "$library"; then
@@ -68,9 +95,10 @@ elif [ -n "$given" ] && ! [ -f "$given" ]; then
 fi
 [ -n "$given" ] || command -v npm >/dev/null 2>&1 ||
 	fail "npm is needed to bring the embedded ClickHouse and was not found; install it, or run 'npm pack $package@$version' on another machine and give this script the archive, or $instead"
-for tool in tar sha256sum; do
-	command -v "$tool" >/dev/null 2>&1 || fail "$tool is needed to bring the embedded ClickHouse and was not found; install it, or $instead"
-done
+command -v sha256sum >/dev/null 2>&1 || command -v shasum >/dev/null 2>&1 ||
+	fail "sha256sum or shasum is needed to bring the embedded ClickHouse and neither was found; install one, or $instead"
+command -v tar >/dev/null 2>&1 ||
+	fail "tar is needed to bring the embedded ClickHouse and was not found; install it, or $instead"
 
 mkdir -p "$folder" || fail "cannot make the cache folder $folder; set ERRATA_CACHE to a folder that can be written"
 work=$(mktemp -d "$folder/incoming.XXXXXX") || fail "cannot write in $folder; set ERRATA_CACHE to a folder that can be written"
@@ -80,7 +108,7 @@ trap 'exit 143' TERM HUP
 
 archive=$given
 if [ -z "$archive" ]; then
-	echo "fetch-libchdb: downloading $package@$version (178 MB, once) to $folder" >&2
+	echo "fetch-libchdb: downloading $package@$version (up to 200 MB, once) to $folder" >&2
 	(cd "$work" && npm pack "$package@$version" --loglevel=error >npm.out) ||
 		fail "npm could not download $package@$version; its message stands above. Try again when the registry can be reached, or $instead"
 	for found in "$work"/*.tgz; do
@@ -89,14 +117,30 @@ if [ -z "$archive" ]; then
 	[ -f "$archive" ] || fail "npm left no archive of $package@$version"
 fi
 
-got=$(sha256sum "$archive")
+got=$(sum "$archive")
 got=${got%% *}
-[ "$got" = "$sha256" ] || fail "the archive of $package@$version has SHA-256 $got and must have $sha256; it was not unpacked"
+if [ -n "$sha256" ]; then
+	[ "$got" = "$sha256" ] || fail "the archive of $package@$version has SHA-256 $got and must have $sha256; it was not unpacked"
+else
+	case $(tar -xzOf "$archive" package/package.json 2>/dev/null) in
+	*"\"$package\""*"\"$version\""*) ;;
+	*) fail "$archive is not the archive of $package@$version; it was not unpacked" ;;
+	esac
+	[ -n "$given" ] && by="npm, where it was packed," || by="npm"
+	echo "fetch-libchdb: only $by has compared the archive with the record of the registry; this script knows no sum of $package. Its SHA-256 is $got" >&2
+fi
 
-tar -xzmf "$archive" -C "$work" package/libchdb.so || fail "cannot unpack $archive; is the disk full?"
-whole "$work/package/libchdb.so" || fail "the unpacked library does not have $size bytes"
+tar -xzmf "$archive" -C "$work" package/libchdb.so ||
+	fail "cannot unpack $archive; the archive is incomplete or the disk is full"
+new=$work/package/libchdb.so
+if [ -n "$sha256" ]; then
+	whole "$new" || fail "the unpacked library does not have $size bytes"
+else
+	size=$(bytes "$new")
+	echo "$size" >"$library.size"
+fi
 # Others may read it, such as the user of the service, whatever the umask is.
 chmod 0755 "$folder"
-chmod 0644 "$work/package/libchdb.so"
-mv -f "$work/package/libchdb.so" "$library"
+chmod 0644 "$new"
+mv -f "$new" "$library"
 echo "$library"

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,17 +14,36 @@ import (
 	"testing"
 )
 
-// runFetch runs fetch-libchdb.sh with some programs replaced by shell scripts.
+// runFetch runs fetch-libchdb.sh with some programs replaced by shell scripts. It takes
+// this machine for one with Linux on x86-64, unless a script says something else.
 func runFetch(t *testing.T, cache string, fakes map[string]string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	bin := t.TempDir()
-	for name, script := range fakes {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	programs := map[string]string{"uname": uname("Linux", "x86_64"), "ldd": "echo glibc"}
+	maps.Copy(programs, fakes)
+	for name, script := range programs {
+		writeScript(t, filepath.Join(bin, name), script)
 	}
+	return runFetchWith(t, []string{"ERRATA_CACHE=" + cache, "PATH=" + bin + ":" + os.Getenv("PATH")}, args...)
+}
+
+// uname is the script of a uname of another machine.
+func uname(system, processor string) string {
+	return `[ "$1" = -s ] && echo ` + system + ` || echo ` + processor
+}
+
+func writeScript(t *testing.T, path, script string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runFetchWith runs fetch-libchdb.sh with some variables of the environment replaced.
+func runFetchWith(t *testing.T, env []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	cmd := exec.Command("sh", append([]string{fetchName}, args...)...)
-	cmd.Env = append(os.Environ(), "ERRATA_CACHE="+cache, "PATH="+bin+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), env...)
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
@@ -42,7 +62,7 @@ func librarySize(t *testing.T) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?m)^size=(\d+)$`).FindSubmatch(script)
+	found := regexp.MustCompile(`(?m)^\tsize=(\d+)$`).FindSubmatch(script)
 	if found == nil {
 		t.Fatal("fetch-libchdb.sh has no size")
 	}
@@ -102,11 +122,11 @@ func TestFetchSaysWhatIsWrong(t *testing.T) {
 		want  string
 	}{
 		"other processor": {
-			map[string]string{"uname": `[ "$1" = -s ] && echo Linux || echo riscv64`, "npm": npmMustNotRun},
+			map[string]string{"uname": uname("Linux", "riscv64"), "npm": npmMustNotRun},
 			"Linux on riscv64; set ERRATA_CLICKHOUSE_DSN",
 		},
 		"other system": {
-			map[string]string{"uname": `[ "$1" = -s ] && echo Plan9 || echo x86_64`, "npm": npmMustNotRun},
+			map[string]string{"uname": uname("Plan9", "x86_64"), "npm": npmMustNotRun},
 			"Plan9 on x86_64; set ERRATA_CLICKHOUSE_DSN",
 		},
 		"musl": {

@@ -58,8 +58,14 @@ func run(ctx context.Context, list io.Writer, root, out string, programs []strin
 		return err
 	}
 	parts = append(parts, bundled...)
-	if slices.ContainsFunc(infos, loadsLibrary) {
-		library, err := fetchedLibrary(root)
+	fetched := map[string]bool{"": true}
+	for _, info := range infos {
+		name := libraryOf(info)
+		if fetched[name] {
+			continue
+		}
+		fetched[name] = true
+		library, err := fetchedLibrary(root, name)
 		if err != nil {
 			return err
 		}

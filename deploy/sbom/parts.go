@@ -101,26 +101,21 @@ func bundledInPage(root string) ([]part, error) {
 	return parts, nil
 }
 
-// assigned matches the values in the script that fetches the library.
-var assigned = regexp.MustCompile(`(?m)^(version|package|sha256)=(\S+)$`)
-
-// fetchedLibrary is the ClickHouse library. It is not in the programs; errata-engine
-// loads it.
-func fetchedLibrary(root string) (part, error) {
+// fetchedLibrary is the ClickHouse library of a platform. It is not in the programs;
+// errata-engine loads it. The script that fetches it knows a sum for some platforms.
+func fetchedLibrary(root, name string) (part, error) {
 	text, err := os.ReadFile(filepath.Join(root, "engine", "fetch-libchdb.sh"))
 	if err != nil {
 		return part{}, fmt.Errorf("read which ClickHouse library is fetched: %w", err)
 	}
-	values := map[string]string{}
-	for _, match := range assigned.FindAllStringSubmatch(string(text), -1) {
-		values[match[1]] = match[2]
-	}
-	if len(values) != 3 {
-		return part{}, errors.New("engine/fetch-libchdb.sh does not name version, package and sha256 of the ClickHouse library")
+	version := regexp.MustCompile(`(?m)^version=(\S+)$`).FindSubmatch(text)
+	row := regexp.MustCompile(`package=` + regexp.QuoteMeta(name) + `(?:\s+sha256=(\S+)| ;;)`).FindSubmatch(text)
+	if version == nil || row == nil {
+		return part{}, fmt.Errorf("engine/fetch-libchdb.sh does not name a version and the package %s", name)
 	}
 	return part{
-		Name: values["package"], Version: values["version"], Hash: values["sha256"],
-		URL:      "pkg:npm/" + strings.Replace(values["package"], "@", "%40", 1) + "@" + values["version"],
+		Name: name, Version: string(version[1]), Hash: string(row[1]),
+		URL:      "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + string(version[1]),
 		Licences: []string{"Apache-2.0"},
 	}, nil
 }

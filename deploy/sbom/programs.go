@@ -68,12 +68,21 @@ func programsInArchive(packed io.Reader) ([]*buildinfo.BuildInfo, error) {
 	}
 }
 
-// loadsLibrary says whether the ClickHouse library exists for the platform of the
-// program. The script that fetches it knows the same one platform.
-func loadsLibrary(info *buildinfo.BuildInfo) bool {
+// libraries are the packages with the ClickHouse library for each platform. The script
+// that fetches it knows the same ones.
+var libraries = map[string]string{
+	"linux/amd64":  "@chdb/lib-linux-x64-gnu",
+	"linux/arm64":  "@chdb/lib-linux-arm64-gnu",
+	"darwin/arm64": "@chdb/lib-darwin-arm64",
+	"darwin/amd64": "@chdb/lib-darwin-x64",
+}
+
+// libraryOf is the package with the ClickHouse library for the platform of a program, ""
+// where there is none.
+func libraryOf(info *buildinfo.BuildInfo) string {
 	platform := map[string]string{}
 	for _, s := range info.Settings {
 		platform[s.Key] = s.Value
 	}
-	return platform["GOOS"] == "linux" && platform["GOARCH"] == "amd64"
+	return libraries[platform["GOOS"]+"/"+platform["GOARCH"]]
 }

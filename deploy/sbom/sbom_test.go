@@ -64,13 +64,33 @@ func TestArchivesThatHoldNoProgram(t *testing.T) {
 	}
 }
 
-// TestLibraryOfItsPlatform leaves the ClickHouse library out where there is none.
+// TestLibraryOfItsPlatform compares the packages with those of the script, and leaves the
+// ClickHouse library out where there is none.
 func TestLibraryOfItsPlatform(t *testing.T) {
-	for platform, want := range map[[2]string]bool{{"linux", "amd64"}: true, {"linux", "arm64"}: false, {"darwin", "arm64"}: false} {
-		info := &buildinfo.BuildInfo{Settings: []debug.BuildSetting{{Key: "GOOS", Value: platform[0]}, {Key: "GOARCH", Value: platform[1]}}}
-		if got := loadsLibrary(info); got != want {
-			t.Errorf("%v: %v", platform, got)
+	for _, c := range []struct {
+		system, processor, name string
+		pinned                  bool
+	}{
+		{"linux", "amd64", "@chdb/lib-linux-x64-gnu", true},
+		{"linux", "arm64", "@chdb/lib-linux-arm64-gnu", false},
+		{"darwin", "arm64", "@chdb/lib-darwin-arm64", false},
+		{"darwin", "amd64", "@chdb/lib-darwin-x64", false},
+		{"windows", "amd64", "", false},
+	} {
+		info := &buildinfo.BuildInfo{Settings: []debug.BuildSetting{{Key: "GOOS", Value: c.system}, {Key: "GOARCH", Value: c.processor}}}
+		if got := libraryOf(info); got != c.name {
+			t.Errorf("%s/%s: %q, want %q", c.system, c.processor, got, c.name)
 		}
+		if c.name == "" {
+			continue
+		}
+		library, err := fetchedLibrary(filepath.Join("..", ".."), c.name)
+		if err != nil || library.Name != c.name || library.Version == "" || (len(library.Hash) == 64) != c.pinned {
+			t.Errorf("%s/%s: %+v, %v; want one with a sum: %t", c.system, c.processor, library, err, c.pinned)
+		}
+	}
+	if _, err := fetchedLibrary(filepath.Join("..", ".."), "@chdb/lib-plan9"); err == nil {
+		t.Error("a package that the script does not fetch was found")
 	}
 }
 
