@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,9 +28,6 @@ func TestMain(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m)
 }
-
-// quiet is for tests that do not look at the log.
-var quiet = slog.New(slog.DiscardHandler)
 
 func config(t testing.TB, dir string) engine.Config {
 	t.Helper()

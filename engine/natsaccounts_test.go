@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,6 +17,9 @@ import (
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/migrations"
 )
+
+// quiet is for tests that do not look at the log.
+var quiet = slog.New(slog.DiscardHandler)
 
 // ours are subjects of the service, one of each kind.
 var ours = []string{

@@ -1,11 +1,11 @@
-//go:build !linux
+//go:build !(linux || darwin)
 
 package engine
 
 import "syscall"
 
-// childAttributes are the defaults where there is no parent-death signal: the
-// life line alone ends the child.
+// childAttributes are the defaults: there is no embedded ClickHouse on this system.
 func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
+// preferOutOfMemory does nothing.
 func preferOutOfMemory(int) {}
