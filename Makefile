@@ -269,12 +269,21 @@ $(GORELEASER):
 SIGN_KEY ?=
 
 # One at a time, because an archive has its programs in the order in which they were
-# ready, and two runs must make the same bytes.
+# ready, and two runs must make the same bytes. The image is made first, because
+# goreleaser lists it in checksums.txt, and check.sh compares its programs with those that
+# goreleaser builds.
 release-dry: $(GORELEASER) ## Make all files of a release in dist/ and check them, upload nothing (SIGN_KEY=… signs)
-	@mkdir -p bin/package && sh deploy/package/unit.sh >bin/package/errata.service
+	@rm -rf bin/package && mkdir -p bin/package && sh deploy/package/unit.sh >bin/package/errata.service
+	@version=$$(sh deploy/package/version.sh) && set -- && for arch in amd64 arm64; do \
+		echo "building the program of the image for linux/$$arch" && \
+		GOOS=linux GOARCH=$$arch $(PLAIN) build $(PLAIN_FLAGS) -tags $(TAGS) -buildvcs=true -ldflags "-s -w -X main.version=$$version" \
+			-o bin/package/linux_$$arch/errata ./cmd/errata && set -- "$$@" bin/package/linux_$$arch/errata || exit 1; \
+	done && $(GO) run ./deploy/image -version "$$version" -revision "$$(git rev-parse HEAD)" \
+		-created "$$(git show -s --format=%cI HEAD)" -o "bin/package/errata_$${version}_image.tar" "$$@"
 	@RELEASE_VERSION=$$(sh deploy/package/version.sh) SIGN_KEY='$(SIGN_KEY)' \
 		$(GORELEASER) release --snapshot --clean --parallelism 1 --config deploy/package/goreleaser.yml $(if $(SIGN_KEY),,--skip=sign)
-	@sh deploy/package/check.sh dist
+	@mv bin/package/errata_*_image.tar dist/
+	@sh deploy/package/check.sh dist bin/package
 	@$(if $(SIGN_KEY),,echo "checksums.txt is not signed: no key is given (make release-dry SIGN_KEY=FINGERPRINT)")
 
 release-reproducible: $(GORELEASER) ## Make the release of the last commit twice, in two places, and compare all files byte by byte

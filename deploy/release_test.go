@@ -42,6 +42,9 @@ type release struct {
 	} `yaml:"nfpms"`
 	Checksum struct {
 		Algorithm string `yaml:"algorithm"`
+		Others    []struct {
+			Glob string `yaml:"glob"`
+		} `yaml:"extra_files"`
 	} `yaml:"checksum"`
 	Signs []struct {
 		Artifacts string `yaml:"artifacts"`
@@ -191,6 +194,11 @@ func TestReleaseFilesExist(t *testing.T) {
 	if p.Time == "" || p.RPM.BuildHost == "" || archive.Programs.Time == "" {
 		t.Error("a time or the host of the build goes into the packages")
 	}
+	// The Makefile makes the image there before goreleaser runs.
+	if len(r.Checksum.Others) != 1 || r.Checksum.Others[0].Glob != "bin/package/errata_*_image.tar" ||
+		!strings.Contains(string(read(t, "../Makefile")), `-o "bin/package/errata_$${version}_image.tar"`) {
+		t.Errorf("the image is not in checksums.txt: %+v", r.Checksum.Others)
+	}
 	if r.Checksum.Algorithm != "sha256" || len(r.Signs) != 1 || r.Signs[0].Artifacts != "checksum" {
 		t.Errorf("checksums %+v, signed %+v", r.Checksum, r.Signs)
 	}
@@ -217,7 +225,7 @@ func TestReleaseDocuments(t *testing.T) {
 	operations, releasing := string(read(t, "../docs/operations.md")), string(read(t, "../docs/releasing.md"))
 	for _, want := range []string{
 		"ERRATA_CACHE=/usr/lib/errata sh /usr/lib/errata/fetch-libchdb.sh", "/etc/errata/errata.env", "/var/lib/errata",
-		"linux_amd64.deb", "linux_amd64.rpm", "linux_amd64.tar.gz", "sha256sum -c",
+		"linux_amd64.deb", "linux_amd64.rpm", "linux_amd64.tar.gz", "errata_VERSION_image.tar", "sha256sum -c",
 		"ERRATA_CACHE=/usr/local/lib/errata sh /usr/local/lib/errata/fetch-libchdb.sh",
 	} {
 		if !strings.Contains(operations, want) {

@@ -1,12 +1,13 @@
 #!/bin/sh
 # Checks the files of a release in a folder: that all are there and have their checksums,
 # and that the archive and the package for this machine hold programs that run. What
-# this machine has no tool for is named. It installs nothing.
+# this machine has no tool for is named. It installs nothing. BUILT has the programs that
+# were put into the image, by platform.
 #
-#   check.sh dist
+#   check.sh dist BUILT
 set -eu
 
-dist=$1
+dist=$1 built=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 
@@ -25,6 +26,15 @@ for platform in linux_amd64 linux_arm64 darwin_arm64; do
 		grep -q "  ${file##*/}\$" "$dist/checksums.txt" || fail "checksums.txt does not name ${file##*/}"
 	done
 done
+image=errata_${version}_image.tar
+[ -s "$dist/$image" ] || fail "$dist/$image is missing"
+grep -q "  $image\$" "$dist/checksums.txt" || fail "checksums.txt does not name $image"
+for platform in linux_amd64 linux_arm64; do
+	name=errata_${version}_$platform
+	tar -xzOf "$dist/$name.tar.gz" "$name/errata" | cmp - "$built/$platform/errata" ||
+		fail "the program of the image is not that of $name.tar.gz"
+done
+echo "release: the image holds the programs of the archives"
 if command -v sha256sum >/dev/null; then
 	(cd "$dist" && sha256sum --quiet -c checksums.txt) || fail "checksums.txt does not fit"
 else

@@ -58,6 +58,8 @@ var Guards = []Guard{
 	{"github.com/getkin/kin-openapi", []string{"test/openapitest"}, "test code stays out of the product"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"test/openapitest"}, "test code stays out of the product"},
 	{"github.com/CycloneDX/cyclonedx-go", []string{"deploy/sbom"}, "only deploy/sbom writes what is in the programs"},
+	{"github.com/opencontainers", []string{"deploy/image"}, "only deploy/image makes an image"},
+	{"golang.org/x/crypto/x509roots", []string{"deploy/image"}, "the service trusts the authorities of its system"},
 	{"github.com/google/licensecheck", []string{"deploy/sbom"}, "only deploy/sbom reads licences"},
 	{"github.com/google/go-cmp", nil, "test code stays out of the product"},
 	{"github.com/testcontainers/testcontainers-go", []string{"test/testenv"}, "test code stays out of the product"},

@@ -68,6 +68,7 @@ var Layers = withShared([]Layer{
 	{Dir: "internal/proc", Is: "what Linux says about processors and processes; for benchmarks and the pace of inserts"},
 	{Dir: "internal/archtest", Is: "this table and the other house rules, as tests"},
 	{Dir: "deploy", Is: "images, unit, Kubernetes, engine configuration, emitters of one file"},
+	{Dir: "deploy/image", Is: "makes the container image of a release, for all its platforms"},
 	{Dir: "deploy/kubetest", Is: "renders what there is for Kubernetes, and checks it; a module of its own"},
 	{Dir: "deploy/sbom", Is: "lists what is in the built programs, as CycloneDX"},
 	{Dir: "test/testenv", Is: "engines for tests", May: []string{".", "engine", "migrations"}},
