@@ -16,7 +16,7 @@ import (
 
 func (a *App) openLog(context.Context) error {
 	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{
-		Log: a.stream(), Spool: a.spool(), Logger: a.logger, Registerer: a.options.Registry,
+		Log: a.stream(), Spool: a.spool(), Queue: a.options.IsLeaf(), Logger: a.logger, Registerer: a.options.Registry,
 	})
 	if err != nil {
 		return err

@@ -21,7 +21,10 @@ import (
 type AppenderConfig struct {
 	Log Log
 	// Spool takes blocks while the log does not, nil for none. A [Drain] moves them on.
-	Spool  *Log
+	Spool *Log
+	// Queue says that Log is a queue whose events get their places in a log later: they have
+	// no sequence there yet.
+	Queue  bool
 	Logger *slog.Logger
 	// Registerer receives the metrics; nil for none.
 	Registerer prometheus.Registerer
@@ -86,7 +89,13 @@ type Appender struct {
 // group holds the events of one Append call that go into the same block.
 type group struct {
 	ImportBlock
-	stored chan error // capacity 1: the lane never waits for the caller
+	stored chan stored // capacity 1: the lane never waits for the caller
+}
+
+// stored is what became of a block.
+type stored struct {
+	sequence uint64 // on the log, 0 when it is in the spool, or when nobody knows
+	err      error
 }
 
 // NewAppender starts the lane. Close stops it. An error says that a field of
@@ -111,7 +120,8 @@ func NewAppender(cfg AppenderConfig) (*Appender, error) {
 
 // Append encodes the events and returns when all of them are on disk. After an
 // error, some events may be on the log and some not: the caller tells its client
-// to send all of them again, and the fold counts each event id once. Kinds:
+// to send all of them again, and the fold counts each event id once. [errata.WrittenOf](ctx)
+// notes where on the log they are, unless they are in a queue or in the spool. Kinds:
 // invalid_event for an event that is too large, log_full when the log has reached
 // its limit, log_unavailable otherwise.
 func (a *Appender) Append(ctx context.Context, events []errata.Event) error {
@@ -127,9 +137,12 @@ func (a *Appender) Append(ctx context.Context, events []errata.Event) error {
 	defer late.Stop()
 	for _, g := range groups {
 		select {
-		case err := <-g.stored:
-			if err != nil {
-				return err
+		case block := <-g.stored:
+			if block.err != nil {
+				return block.err
+			}
+			if !a.cfg.Queue {
+				errata.WrittenOf(ctx).Note(block.sequence)
 			}
 		case <-ctx.Done():
 			return unavailable(ctx.Err())
@@ -149,7 +162,7 @@ func encodeGroups(events []errata.Event) ([]*group, error) {
 	for i := range events {
 		e := &events[i]
 		if g == nil || g.Full() {
-			g = &group{stored: make(chan error, 1)}
+			g = &group{stored: make(chan stored, 1)}
 			g.grow(events[i:])
 			groups = append(groups, g)
 		}
@@ -196,12 +209,12 @@ func (a *Appender) run(ctx context.Context) {
 		}
 		events := uint64(all.Len())
 		block := all.Seal()
-		known, err := a.publishOrSpool(ctx, block, at)
+		sequence, err := a.publishOrSpool(ctx, block, at)
 		if err == nil {
 			a.metrics.blocks.Inc()
 			a.metrics.bytes.Add(float64(len(block)))
 		}
-		if known {
+		if sequence != 0 {
 			at.block, at.before = at.block+1, at.before+events
 		} else {
 			// Nobody knows whether this block is on the log. So the numbers of the
@@ -209,7 +222,7 @@ func (a *Appender) run(ctx context.Context) {
 			at = run{appender: nuid.Next()}
 		}
 		for _, g := range groups {
-			g.stored <- err
+			g.stored <- stored{sequence, err}
 		}
 	}
 }
@@ -266,9 +279,9 @@ func (a *Appender) gather() {
 // publish sends the block until its outcome is known. For two minutes the stream
 // recognises a repeat by the message id; after that, the fold recognises the event
 // ids.
-func (a *Appender) publish(ctx context.Context, block []byte, at run) error {
+func (a *Appender) publish(ctx context.Context, block []byte, at run) (sequence uint64, err error) {
 	told := false
-	_, err := untilKnown(ctx, func(err error) error { return unavailable(fmt.Errorf("append a block: %w", err)) }, func() (uint64, error) {
+	return untilKnown(ctx, func(err error) error { return unavailable(fmt.Errorf("append a block: %w", err)) }, func() (uint64, error) {
 		sequence, err := publishMsg(ctx, a.cfg.Log, &nats.Msg{
 			Subject: a.cfg.Log.Prefix + subjectEvents + lane, Data: block, Header: at.header(),
 		}, at.messageID())
@@ -285,7 +298,6 @@ func (a *Appender) publish(ctx context.Context, block []byte, at run) error {
 		}
 		return sequence, err
 	})
-	return err
 }
 
 // Close refuses new events, writes the queued ones, and stops the lane. When ctx

@@ -36,7 +36,12 @@ func newLog(t testing.TB) logEnv {
 
 func (l logEnv) appender(t testing.TB) *eventlog.Appender {
 	t.Helper()
-	a, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: l.Log})
+	return appenderTo(t, eventlog.AppenderConfig{Log: l.Log})
+}
+
+func appenderTo(t testing.TB, cfg eventlog.AppenderConfig) *eventlog.Appender {
+	t.Helper()
+	a, err := eventlog.NewAppender(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

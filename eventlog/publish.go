@@ -58,9 +58,13 @@ var retryPauses = background.Pauses{First: 10 * time.Millisecond, Most: time.Sec
 // untilKnown calls publish until its outcome is known: the message is on the log at
 // the sequence, the log is full, or another writer was first. When ctx ends before
 // that, the message may be on the log; the error is then unknown(the last error).
+// [errata.WrittenOf](ctx) notes the sequence.
 func untilKnown(ctx context.Context, unknown func(error) error, publish func() (uint64, error)) (uint64, error) {
 	for tries := retryPauses.Begin(); ; {
 		sequence, err := publish()
+		if err == nil {
+			errata.WrittenOf(ctx).Note(sequence)
+		}
 		if err == nil || errors.Is(err, ErrSettingMoved) || errata.KindOf(err) == errata.KindAlreadyRunning {
 			return sequence, err
 		}

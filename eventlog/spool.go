@@ -26,11 +26,11 @@ const (
 
 // publishOrSpool puts the block on the log, or into the spool when there is one and the log
 // does not take the block in time. Then the block may also be on the log: the fold counts its
-// events once. known says that the block is on the log and nowhere else.
-func (a *Appender) publishOrSpool(ctx context.Context, block []byte, at run) (known bool, err error) {
+// events once. The sequence says that the block is on the log and nowhere else; it is 0 when
+// that is not known.
+func (a *Appender) publishOrSpool(ctx context.Context, block []byte, at run) (sequence uint64, err error) {
 	if a.cfg.Spool == nil {
-		err = a.publish(ctx, block, at)
-		return err == nil, err
+		return a.publish(ctx, block, at)
 	}
 	if time.Since(a.away) >= spoolAgain {
 		patience := spoolAfter
@@ -38,14 +38,14 @@ func (a *Appender) publishOrSpool(ctx context.Context, block []byte, at run) (kn
 			patience = spoolProbe
 		}
 		try, cancel := context.WithTimeout(ctx, patience)
-		err = a.publish(try, block, at)
+		sequence, err = a.publish(try, block, at)
 		cancel()
 		if err == nil || errata.KindOf(err) == errata.KindLogFull {
 			if !a.away.IsZero() && err == nil {
 				a.cfg.Logger.Info("the log takes events again; those in the spool follow")
 				a.away = time.Time{}
 			}
-			return err == nil, err
+			return sequence, err
 		}
 		if a.away.IsZero() {
 			a.cfg.Logger.Warn("the log does not take events; they go into the spool of this node until it does", "error", err)
@@ -68,5 +68,5 @@ func (a *Appender) publishOrSpool(ctx context.Context, block []byte, at run) (kn
 		a.cfg.Logger.Warn("neither the log nor the spool of this node takes events; senders are refused", "error", err)
 	}
 	a.refused = err != nil
-	return false, err
+	return 0, err
 }

@@ -93,14 +93,18 @@ func TestSpoolWhileTheLogIsAway(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	put := func(id string) {
+	put := func(id string) (position uint64) {
 		t.Helper()
-		if err := appender.Append(t.Context(), []errata.Event{event(id)}); err != nil {
+		ctx, written := errata.WithWritten(t.Context())
+		if err := appender.Append(ctx, []errata.Event{event(id)}); err != nil {
 			t.Fatal(err)
 		}
+		return written.Last()
 	}
 	for _, id := range []string{"a", "b", "c", "d", "e"} {
-		put(id)
+		if at := put(id); at != 0 {
+			t.Errorf("an event in the spool is said to be at %d of the log, want nothing", at)
+		}
 	}
 	if n := lastOf(t, spool); n != 5 {
 		t.Fatalf("the spool has %d blocks, want 5", n)
@@ -114,7 +118,10 @@ func TestSpoolWhileTheLogIsAway(t *testing.T) {
 	}
 	// The log is tried again within a second; before that blocks may still take the spool.
 	for before := lastOf(t, spool); ; before = lastOf(t, spool) {
-		if put("again"); lastOf(t, spool) == before {
+		if at := put("again"); lastOf(t, spool) == before {
+			if at != lastOf(t, log) {
+				t.Errorf("the event is said to be at %d of the log, want %d", at, lastOf(t, log))
+			}
 			break
 		}
 	}

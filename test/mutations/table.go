@@ -62,7 +62,7 @@ var mutations = []mutation{
 	{
 		Name: "answer-before-the-puback",
 		Edits: []edit{{"eventlog/appender.go",
-			"		case err := <-g.stored:\n			if err != nil {\n				return err\n			}\n", "		case err := <-g.stored:\n			if err != nil {\n				return err\n			}\n		default:\n"}},
+			"		case block := <-g.stored:\n", "		default:\n		case block := <-g.stored:\n"}},
 		Package: "./eventlog", Run: "^(TestAppendIsOnTheLog|TestAppendFull)$",
 	},
 	{
