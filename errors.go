@@ -61,6 +61,10 @@ const (
 	KindInvalidRange      Kind = "invalid_range"
 	KindInvalidEntry      Kind = "invalid_entry"
 	KindInvalidCursor     Kind = "invalid_cursor"
+	// KindInvalidPosition: the header X-Errata-Position holds no number.
+	KindInvalidPosition Kind = "invalid_position"
+	// KindUnknownPosition: the log does not reach that far.
+	KindUnknownPosition Kind = "unknown_position"
 	// KindMailModuleRequired: to send codes by e-mail, a mail module is needed.
 	KindMailModuleRequired Kind = "mail_module_required"
 	// KindInvalidMethod: the method does not exist or cannot send a code.

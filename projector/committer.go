@@ -88,6 +88,7 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 	if err != nil {
 		return err
 	}
+	c.p.front.Store(b.last) // before the first row of it can be read
 	if cmd == nil {
 		return c.handOver(ctx, &step{work: work, batch: b, began: start})
 	}

@@ -74,6 +74,8 @@ type Projector struct {
 	metrics *metrics
 	tidier  *tidier // nil when Quiet
 	status  atomic.Pointer[Status]
+	moved   broadcast     // after each new status
+	front   atomic.Uint64 // the last fact of the newest batch that was begun to be written
 	// When the log took the oldest fact of the open batch, of the one that is being prepared
 	// and of the one whose records are being written, in Unix nanoseconds, 0 for none. They
 	// are for the lag.
@@ -82,16 +84,6 @@ type Projector struct {
 
 	work background.Runner
 	held *semaphore.Weighted // by whoever has stopped the work for a while
-}
-
-// Status is the state of a projector.
-type Status struct {
-	Checkpoint Checkpoint
-	// Lag is how long the oldest known fact that is not in the records yet has
-	// waited; 0 when all are.
-	Lag time.Duration
-	// Err is the last error, nil when the projector works again.
-	Err error
 }
 
 // errNotLocated is the status before Locate, when the checkpoint is not known yet.
@@ -122,7 +114,7 @@ func NewUnlocated(cfg Config) (*Projector, error) {
 	if !cfg.Quiet {
 		p.tidier = newTidier(p.store, cfg.Logger, p.metrics)
 	}
-	p.status.Store(&Status{Err: errNotLocated})
+	p.tell(Status{Err: errNotLocated})
 	return p, nil
 }
 
@@ -139,7 +131,7 @@ func (p *Projector) Locate(ctx context.Context) error {
 			return err
 		}
 	}
-	p.status.Store(&Status{Checkpoint: cp})
+	p.tell(Status{Checkpoint: cp})
 	return nil
 }
 
@@ -276,22 +268,6 @@ func (p *Projector) AcceptLoss() { p.lossAccepted.Store(true) }
 // [eventlog.Answers].
 func (p *Projector) Store() *Store { return p.store }
 
-// Status returns the current state.
-func (p *Projector) Status() Status {
-	s := *p.status.Load()
-	s.Lag = p.lag()
-	return s
-}
-
-// lag is how long the oldest fact that is not in the records has waited.
-func (p *Projector) lag() time.Duration {
-	since := cmp.Or(p.writing.Load(), p.preparing.Load(), p.open.Load())
-	if since == 0 {
-		return 0
-	}
-	return max(0, time.Since(time.Unix(0, since)))
-}
-
 // run runs one session after another until ctx ends.
 func (p *Projector) run(ctx context.Context) {
 	tell := background.Tell(p.cfg.Logger.Error, "projector starts over")
@@ -307,11 +283,4 @@ func (p *Projector) run(ctx context.Context) {
 			}
 		},
 	}.Run(ctx)
-}
-
-// failed puts an error into the status.
-func (p *Projector) failed(err error) {
-	s := p.Status()
-	s.Err = err
-	p.status.Store(&s)
 }

@@ -145,7 +145,7 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	if r.start.Sequence+1 < log.First {
 		return ErrNoHistory
 	}
-	r.next.status.Store(&Status{Checkpoint: r.start})
+	r.next.tell(Status{Checkpoint: r.start})
 	r.from = max(r.start.Sequence+1, log.First)
 	return nil
 }

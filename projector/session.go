@@ -82,7 +82,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if err != nil {
 		return err
 	}
-	p.status.Store(&Status{Checkpoint: cp})
+	p.tell(Status{Checkpoint: cp})
 	if until != 0 && cp.Sequence >= until {
 		return errUntil
 	}

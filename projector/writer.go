@@ -88,7 +88,7 @@ func (c *committer) writeSteps(ctx context.Context) error {
 
 // committed announces how far the projection has come.
 func (p *Projector) committed(b *batch, work *commit, took time.Duration) {
-	p.status.Store(&Status{Checkpoint: work.to})
+	p.tell(Status{Checkpoint: work.to})
 	p.writing.Store(0)
 	p.preparing.CompareAndSwap(b.since.UnixNano(), 0) // else it is of the next batch already
 	p.metrics.committed(b, work, took)

@@ -14,7 +14,7 @@ import (
 // Of is the status of the kind. The status of an unknown kind is 500.
 func Of(kind errata.Kind) int {
 	switch kind {
-	case errata.KindInvalidBody:
+	case errata.KindInvalidBody, errata.KindInvalidPosition:
 		return http.StatusBadRequest
 	case errata.KindUnauthorized:
 		return http.StatusUnauthorized
@@ -40,7 +40,7 @@ func Of(kind errata.Kind) int {
 	case errata.KindSignatureRequired, errata.KindTooManySignatures, errata.KindFilterRequired, errata.KindInvalidEvent, errata.KindInvalidEntry,
 		errata.KindInvalidType, errata.KindInvalidLevel, errata.KindInvalidStatus, errata.KindInvalidOrder, errata.KindInvalidDirection,
 		errata.KindInvalidDate, errata.KindInvalidDateRange, errata.KindInvalidRange, errata.KindInvalidPage, errata.KindInvalidLimit,
-		errata.KindInvalidNumber, errata.KindInvalidBoolean, errata.KindInvalidIP, errata.KindInvalidPattern, errata.KindUnknownParameter, errata.KindInvalidCursor,
+		errata.KindInvalidNumber, errata.KindInvalidBoolean, errata.KindInvalidIP, errata.KindInvalidPattern, errata.KindUnknownParameter, errata.KindInvalidCursor, errata.KindUnknownPosition,
 		errata.KindInvalidScope, errata.KindInvalidName, errata.KindInvalidKeyKind, errata.KindInvalidProject, errata.KindInvalidExpiry,
 		errata.KindMailModuleRequired, errata.KindInvalidMethod, errata.KindMethodOff, errata.KindInvalidVerificationType,
 		errata.KindInvalidWhitelist, errata.KindInvalidIPModule, errata.KindInvalidSide, errata.KindInvalidAccount,
