@@ -47,6 +47,8 @@ type Config struct {
 	Occurrences Occurrences
 	Changes     Changes
 	Health      Health
+	// Positions says how far the records are; nil for an ingest node.
+	Positions Positions
 	// Insights reads many records at once.
 	Insights Insights
 	// LogSettings is what is recorded.
@@ -180,7 +182,7 @@ func (c *Config) check() error {
 			missing bool
 		}{
 			{"Projects", c.Projects == nil}, {"Records", c.Records == nil}, {"Occurrences", c.Occurrences == nil}, {"Insights", c.Insights == nil}, {"Changes", c.Changes == nil}, {"Eraser", c.Eraser == nil},
-			{"Replayer", c.Replayer == nil}, {"LogCare", c.LogCare == nil}, {"Requests", c.Requests == nil}, {"Health", c.Health == nil},
+			{"Replayer", c.Replayer == nil}, {"LogCare", c.LogCare == nil}, {"Requests", c.Requests == nil}, {"Health", c.Health == nil}, {"Positions", c.Positions == nil},
 			{"LogSettings", c.LogSettings == nil}, {"Security", c.Security == nil}, {"Challenges", c.Challenges == nil}, {"SignIn", c.SignIn == nil},
 			{"Alerts", c.Alerts == nil}, {"Deliveries", c.Deliveries == nil},
 		} {

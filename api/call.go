@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/hex"
 	"io"
 	"log/slog"
@@ -25,6 +26,10 @@ type call struct {
 	key access.Key
 	// projects are those that the caller sees and changes; nil for all. See confine.
 	projects []uint64
+	// written is how far the log reached when the call put something on it.
+	written *errata.Written
+	// tells says that the answer has a position, see [call.tellPosition].
+	tells bool
 }
 
 // answer is what a handler returns. The zero status means 200.
@@ -38,7 +43,8 @@ type answer struct {
 	encoded []byte
 }
 
-// serve runs every API request: prepare, admit, confine, check the query, handle, respond, log.
+// serve runs every API request: prepare, admit, confine, check the query, wait for the
+// records, handle, respond, log.
 func (s *service) serve(r route) gin.HandlerFunc {
 	return func(gc *gin.Context) {
 		begun := s.Now()
@@ -54,8 +60,15 @@ func (s *service) serve(r route) gin.HandlerFunc {
 			c.fail(err)
 			return
 		}
-		c.Request = c.Request.WithContext(errata.WithActor(c.Request.Context(), c.actor(r)))
+		var ctx context.Context
+		ctx, c.written = errata.WithWritten(errata.WithActor(c.Request.Context(), c.actor(r)))
+		c.Request = c.Request.WithContext(ctx)
 		if err := c.readQuery(r); err != nil {
+			c.fail(err)
+			return
+		}
+		c.tells = s.tells(r)
+		if err := c.awaitPosition(); err != nil {
 			c.fail(err)
 			return
 		}

@@ -32,6 +32,7 @@ type changes struct {
 	actor      errata.Actor // of the last Move
 	answer     errata.Changed
 	err        error
+	written    uint64                      // where on the log a change comes
 	settle     func(context.Context) error // nil: everything is visible
 }
 
@@ -42,34 +43,35 @@ func (c *changes) Settle(ctx context.Context) error {
 	return c.settle(ctx)
 }
 
-func (c *changes) Delete(_ context.Context, projects []uint64, signatures []errata.Signature) (errata.Changed, error) {
-	return c.note(projects, signatures, time.Time{}, "")
+func (c *changes) Delete(ctx context.Context, projects []uint64, signatures []errata.Signature) (errata.Changed, error) {
+	return c.note(ctx, projects, signatures, time.Time{}, "")
 }
 
-func (c *changes) Cleanup(_ context.Context, projects []uint64, before time.Time) (errata.Changed, error) {
-	return c.note(projects, nil, before, "")
+func (c *changes) Cleanup(ctx context.Context, projects []uint64, before time.Time) (errata.Changed, error) {
+	return c.note(ctx, projects, nil, before, "")
 }
 
 func (c *changes) Move(ctx context.Context, projects []uint64, signatures []errata.Signature, status errata.Status) (errata.Changed, error) {
 	c.actor = errata.ActorOf(ctx)
-	return c.note(projects, signatures, time.Time{}, status)
+	return c.note(ctx, projects, signatures, time.Time{}, status)
 }
 
-func (c *changes) DeleteMatching(_ context.Context, projects []uint64, filter json.RawMessage) (errata.Changed, error) {
+func (c *changes) DeleteMatching(ctx context.Context, projects []uint64, filter json.RawMessage) (errata.Changed, error) {
 	c.filter = string(filter)
-	return c.note(projects, nil, time.Time{}, "")
+	return c.note(ctx, projects, nil, time.Time{}, "")
 }
 
-func (c *changes) MoveMatching(_ context.Context, projects []uint64, filter json.RawMessage, status errata.Status) (errata.Changed, error) {
+func (c *changes) MoveMatching(ctx context.Context, projects []uint64, filter json.RawMessage, status errata.Status) (errata.Changed, error) {
 	c.filter = string(filter)
-	return c.note(projects, nil, time.Time{}, status)
+	return c.note(ctx, projects, nil, time.Time{}, status)
 }
 
-func (c *changes) note(projects []uint64, signatures []errata.Signature, before time.Time, status errata.Status) (errata.Changed, error) {
+func (c *changes) note(ctx context.Context, projects []uint64, signatures []errata.Signature, before time.Time, status errata.Status) (errata.Changed, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.projects, c.signatures, c.before, c.status = projects, signatures, before, status
 	c.calls++
+	errata.WrittenOf(ctx).Note(c.written)
 	return c.answer, c.err
 }
 

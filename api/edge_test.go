@@ -271,7 +271,7 @@ func TestMetricsStayOnThisMachine(t *testing.T) {
 func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
 	least := api.Config{
-		Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Occurrences: b.occurrences, Insights: b.insights, Changes: b.changes, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
+		Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Occurrences: b.occurrences, Insights: b.insights, Changes: b.changes, Positions: b.positions, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
 		Security: b.security, Challenges: b.codes, SignIn: b.signIns, Alerts: b.sent.service, Deliveries: b.sent,
 	}
 	for field, change := range map[string]func(*api.Config){
@@ -281,6 +281,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 		"Occurrences":    func(c *api.Config) { c.Occurrences = nil },
 		"Insights":       func(c *api.Config) { c.Insights = nil },
 		"Changes":        func(c *api.Config) { c.Changes = nil },
+		"Positions":      func(c *api.Config) { c.Positions = nil },
 		"Eraser":         func(c *api.Config) { c.Eraser = nil },
 		"Replayer":       func(c *api.Config) { c.Replayer = nil },
 		"LogCare":        func(c *api.Config) { c.LogCare = nil },

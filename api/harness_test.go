@@ -200,6 +200,7 @@ type bench struct {
 	// occurrences are those behind the records.
 	occurrences *occurrences
 	changes     *changes
+	positions   *positions
 	insights    *insights
 	feed        *changeFeed
 	kept        *requests
@@ -237,7 +238,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 				return query.Trend{Range: query.Range{Name: "24h", From: start, To: start.Add(time.Hour), Step: time.Hour}, Counts: []uint64{3}, Total: 3}, nil
 			},
 		},
-		occurrences: newOccurrences(), changes: &changes{},
+		occurrences: newOccurrences(), changes: &changes{}, positions: &positions{shown: 7},
 		insights: newInsights(), feed: newChangeFeed(),
 		kept:     &requests{kept: map[string][]byte{}},
 		erasures: &eraser{},
@@ -255,7 +256,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Occurrences: b.occurrences, Health: b.health,
-		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Insights: b.insights, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures,
+		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Positions: b.positions, Insights: b.insights, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures,
 		Alerts: b.sent.service, Deliveries: b.sent,
 		Audit: b.audit, Letters: &letters{},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

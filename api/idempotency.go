@@ -46,6 +46,8 @@ type outcome struct {
 	Status  int    `json:"status"`
 	Request string `json:"request"` // hash of method, path and body
 	Sealed  []byte `json:"sealed"`
+	// Written is the position of what the request has put on the log, 0 for nothing.
+	Written uint64 `json:"written,omitempty"`
 }
 
 // once runs the handler, or repeats the stored answer to the same
@@ -98,7 +100,7 @@ func (s *service) remember(c *call, id, request string, seal cipher.AEAD, a *ans
 		}
 		return nil
 	}
-	data, err := json.Marshal(outcome{Status: a.status, Request: request, Sealed: seal.Seal(nil, nil, a.encoded, []byte(request))})
+	data, err := json.Marshal(outcome{Status: a.status, Request: request, Sealed: seal.Seal(nil, nil, a.encoded, []byte(request)), Written: c.written.Last()})
 	if err != nil {
 		return fmt.Errorf("encode the outcome: %w", err)
 	}
@@ -121,6 +123,12 @@ func (c *call) replay(stored []byte, request string, seal cipher.AEAD) (answer, 
 	body, err := seal.Open(nil, nil, o.Sealed, []byte(request))
 	if err != nil {
 		return answer{}, fmt.Errorf("open a stored outcome: %w", err)
+	}
+	// Another node may have carried it out. After an answer its effect is in the records of
+	// the node that gave it.
+	c.written.Note(o.Written)
+	if err := c.await(o.Written); err != nil {
+		return answer{}, err
 	}
 	c.Writer.Header().Set(replayedHeader, "true")
 	return answer{status: o.Status, encoded: body}, nil

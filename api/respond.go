@@ -63,6 +63,7 @@ func replyWarned(data any, warnings []signin.Warning, err error) (answer, error)
 
 // respond writes a handler's answer.
 func (c *call) respond(a answer) {
+	c.tellPosition()
 	if a.raw != nil {
 		a.raw.ServeHTTP(c.Writer, c.Request)
 		return
@@ -102,6 +103,7 @@ func (c *call) fail(err error) {
 		c.Status(statusGone)
 		return
 	}
+	c.tellPosition()
 	e := public(err)
 	status := httpstatus.Of(e.Kind)
 	if status >= http.StatusInternalServerError && e.Kind != errata.KindNotImplemented {

@@ -117,7 +117,7 @@ func TestStream(t *testing.T) {
 	server := served(t, b)
 	resp, lines := open(t, server, key)
 	for name, want := range map[string]string{
-		"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no", "Content-Encoding": "", "X-Content-Type-Options": "nosniff",
+		"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no", "Content-Encoding": "", "X-Content-Type-Options": "nosniff", "X-Errata-Position": "7",
 	} {
 		if got := resp.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

@@ -78,6 +78,7 @@ func (a *App) handler() (http.Handler, error) {
 	c.Projects = a.projects
 	c.Records, c.Occurrences, c.Insights, c.Feed = a.reader, a.reader, a.reader, a.feed
 	c.Changes, c.Requests = a.commander, a.answers
+	c.Positions = ops.Positions{Projector: a.projector, Ready: []func() error{a.records.Err, a.caughtUp.Err}}
 	c.LogSettings, c.Audit = a.settings, a.audit.Trail()
 	c.Security, c.Challenges, c.SignIn = a.signIns, a.signIns, a.signIns
 	c.Alerts, c.Deliveries = a.alerts, a.outbox

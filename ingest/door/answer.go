@@ -20,6 +20,10 @@ const (
 	// disk. Receivers of our own protocols send it with every 2xx. The others send it
 	// when events were dropped, which their protocols cannot say.
 	HeaderRecorded = "X-Errata-Recorded"
+	// HeaderPosition is how far the log reached with the events of a request, in native
+	// answers. Whoever sends it with a question to the API sees them. It is not there when the
+	// events have no place on the log yet, or get none.
+	HeaderPosition = "X-Errata-Position"
 	// HeaderDevelopment is "1" in native answers while development is on.
 	HeaderDevelopment = "X-Errata-Development"
 )

@@ -73,9 +73,13 @@ func (h *Handler) accept(w http.ResponseWriter, r *http.Request, grant access.Gr
 	rejected, adjusted := append([]door.Rejection{}, t.rejected...), []ingest.Adjustment{} // never null in the answer
 	var receipt ingest.Receipt
 	if len(t.drafts) > 0 {
+		ctx, written := errata.WithWritten(r.Context())
 		var err error
-		if receipt, err = h.door.Accept(r.Context(), t.body, grant, t.drafts); err != nil {
+		if receipt, err = h.door.Accept(ctx, t.body, grant, t.drafts); err != nil {
 			return nil, err
+		}
+		if last := written.Last(); last != 0 {
+			w.Header().Set(door.HeaderPosition, strconv.FormatUint(last, 10))
 		}
 		for _, x := range receipt.Rejected {
 			rejected = append(rejected, door.Rejected(t.indexes[x.Index], x.Err))

@@ -45,3 +45,15 @@ func TestAnswersSayWhatWasRecorded(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswersSayWhereTheEventsAre: unless they have no place on the log.
+func TestAnswersSayWhereTheEventsAre(t *testing.T) {
+	h, recorder := newHandler(t)
+	for place, want := range map[uint64]string{0: "", 815: "815"} {
+		recorder.Written = place
+		w := post(h, `{"message":"a"}`)
+		if got := w.Header().Get("X-Errata-Position"); w.Code != http.StatusAccepted || got != want {
+			t.Errorf("at %d: %d with position %q, want 202 and %q", place, w.Code, got, want)
+		}
+	}
+}

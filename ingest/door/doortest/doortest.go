@@ -60,6 +60,8 @@ type Recorder struct {
 	Off bool
 	// Discard counts the drafts without keeping them.
 	Discard bool
+	// Written is where on the log the events are, 0 for nowhere.
+	Written uint64
 
 	mu     sync.Mutex
 	taken  []ingest.Draft
@@ -68,7 +70,7 @@ type Recorder struct {
 }
 
 // Accept implements ingest.Accepter.
-func (a *Recorder) Accept(_ context.Context, src ingest.Source, drafts []ingest.Draft) (ingest.Receipt, error) {
+func (a *Recorder) Accept(ctx context.Context, src ingest.Source, drafts []ingest.Draft) (ingest.Receipt, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.source = src
@@ -78,6 +80,7 @@ func (a *Recorder) Accept(_ context.Context, src ingest.Source, drafts []ingest.
 	if a.Off {
 		return ingest.Receipt{Dropped: len(drafts)}, nil
 	}
+	errata.WrittenOf(ctx).Note(a.Written)
 	var receipt ingest.Receipt
 	for i, d := range drafts {
 		if a.Reject != nil {
