@@ -9,10 +9,17 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	errata "github.com/errata-log/errata"
 )
+
+// positionHeader says how much of the log an answer has shown, and in a request how much
+// the sender has seen.
+const positionHeader = "X-Errata-Position"
 
 // ownedPrefix begins the classes of problems that have an owner. Only the owner
 // sends and changes them, one request after the other, so that it always knows
@@ -39,6 +46,13 @@ type owner struct {
 	problems []*owned
 	deletes  int
 	moves    int
+	// position is that of the last answer, 0 when it told none. Whichever service is asked
+	// next shows no less.
+	position uint64
+	// gone counts the deletes whose effect another service has shown at once, and back has
+	// those that it has not.
+	gone int
+	back []string
 }
 
 func newOwner(c *client, adminKey string) *owner {
@@ -139,8 +153,33 @@ func (o *owner) find(p *owned) bool {
 func (o *owner) delete(p *owned) bool {
 	o.deletes++
 	ok := o.until(func() bool { return o.admin(http.MethodDelete, "", `{"signatures":["`+p.signature+`"]}`, nil) })
+	if ok {
+		o.elsewhere(p, o.position)
+	}
 	*p = owned{class: p.class, signature: p.signature}
 	return ok
+}
+
+// elsewhere asks another service for a problem that was deleted, at a position of the log.
+// What was in a spool meanwhile comes behind that, and begins the record again.
+func (o *owner) elsewhere(p *owned, deleted uint64) {
+	if len(o.addrs) == 1 || deleted == 0 {
+		return
+	}
+	o.next()
+	var rows []struct {
+		ID    errata.Position
+		Class string `json:"exception_class"`
+	}
+	if !o.admin(http.MethodGet, "?limit=100&exception_class="+url.QueryEscape(p.class), "", &rows) || o.position == 0 {
+		return // it is the one that a fault has met, or of an older version
+	}
+	o.gone++
+	for _, r := range rows {
+		if r.Class == p.class && r.ID < errata.PositionOf(deleted, 0) {
+			o.back = append(o.back, fmt.Sprintf("%s at %s, deleted at %d and shown up to %d", p.class, o.addrs[o.at], deleted, o.position))
+		}
+	}
 }
 
 func (o *owner) move(p *owned) bool {
@@ -165,6 +204,9 @@ func (o *owner) admin(method, path, body string, data any) bool {
 		panic(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+o.adminKey)
+	if o.position > 0 {
+		req.Header.Set(positionHeader, strconv.FormatUint(o.position, 10))
+	}
 	resp, err := o.http.Do(req)
 	if err != nil {
 		o.next()
@@ -176,6 +218,7 @@ func (o *owner) admin(method, path, body string, data any) bool {
 		o.next()
 		return false
 	}
+	o.position, _ = strconv.ParseUint(resp.Header.Get(positionHeader), 10, 64) // an older version tells none
 	return data == nil || json.Unmarshal(text, &struct{ Data any }{data}) == nil
 }
 
@@ -192,7 +235,10 @@ func compareOwned(t *testing.T, s *service, o *owner) {
 	if !o.nothing() {
 		t.Fatal("a delete of nothing was refused")
 	}
-	t.Logf("%d deletes, %d moves of status", o.deletes, o.moves)
+	t.Logf("%d deletes, %d of them looked for elsewhere at once, %d moves of status", o.deletes, o.gone, o.moves)
+	for _, back := range o.back {
+		t.Errorf("a deleted record is there: %s", back)
+	}
 	rows := map[string]listed{}
 	for _, r := range list(t, s) {
 		if strings.HasPrefix(r.Class, ownedPrefix) {
