@@ -59,7 +59,7 @@ FUZZTIME ?= 30s
 comma    := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help run build engine test unit race vet fmt fmt-check lint fix charts check bench compare gate fuzz cover test-containers test-clients browser test-browser web web-check shots vuln sbom reproducible release-dry release-reproducible mutations clean
+.PHONY: help run build engine test unit race vet fmt fmt-check lint fix charts check bench compare gate fuzz cover test-containers test-clients test-upgrade browser test-browser web web-check shots vuln sbom reproducible release-dry release-reproducible mutations clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,7 +107,7 @@ VOLUME = $(patsubst %/,./%,$(sort $(dir $(shell grep -rl '^//go:build !race' --i
 
 # With the flags of the tests, so that both share what is compiled.
 vet:
-	$(FAST) $(PLAIN) vet $(PLAIN_FLAGS) -tags $(TAGS),browser ./...
+	$(FAST) $(PLAIN) vet $(PLAIN_FLAGS) -tags $(TAGS),browser,upgrade ./...
 
 fmt: ## Format the Go files
 	@gofmt -w $(GOFILES)
@@ -185,6 +185,13 @@ CONTAINER_TESTS ?= ./...
 test-containers: ## Run the tests on engines in containers, and the images of the product; on Debian without Docker it makes podman and all images (root)
 	$(FAST) CGO_ENABLED=0 ERRATA_TEST_CONTAINERS=1 sh test/containers/engine.sh \
 		$(GO) test -vet=off $(PLAIN_FLAGS) -tags $(TAGS),containers $(TESTFLAGS) -timeout 45m -count=1 $(CONTAINER_TESTS)
+
+# The version before this one: the tag before this commit. The first that can be a cluster
+# has no tag.
+FROM ?= $(or $(shell git describe --tags --abbrev=0 HEAD^ 2>/dev/null),ae591f68)
+
+test-upgrade: engine ## Update a cluster node by node from an earlier version to this one, and back, while events are sent (FROM=REVISION)
+	$(FAST) ERRATA_UPGRADE_FROM=$(FROM) $(PLAIN) test -vet=off $(PLAIN_FLAGS) -tags $(TAGS),upgrade -timeout 30m -count=1 -v -run '^TestUpgrade' ./test/crash
 
 # The admin page. What is built of it is committed, so that building Errata
 # needs no npm.
