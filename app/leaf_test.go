@@ -60,7 +60,9 @@ func TestLeafOptions(t *testing.T) {
 		"nats-tls-client-ca: nats-leaf": func(o *app.Options) {
 			o.NATSLeaf, o.NATSTLSCert, o.NATSTLSKey, o.NATSTLSClientCA = "tls://errata_leaf:hunter2@h:7422", "c", "k", "a"
 		},
-		"nats-leaf-listen: \"1\"": func(o *app.Options) { o.NATSLeafListen = "1" },
+		"clickhouse-tls-cert: nobody": func(o *app.Options) { o.ClickHouseTLSCert, o.ClickHouseTLSKey = "c", "k" },
+		"clickhouse-tls-key:":         func(o *app.Options) { o.ClickHouseListen, o.ClickHouseTLSCert = ":1", "c" },
+		"nats-leaf-listen: \"1\"":     func(o *app.Options) { o.NATSLeafListen = "1" },
 	} {
 		o := app.DefaultOptions()
 		change(&o)

@@ -34,7 +34,7 @@ const (
 
 // Config is what [Certificates] need beside their source.
 type Config struct {
-	// Listener is "http" or "nats", for metrics and log lines.
+	// Listener is "http", "nats" or "clickhouse", for metrics and log lines.
 	Listener string
 	// Shown is the path of a file that gets the certificates which are shown, "" for
 	// none. See [LocalClient].
@@ -67,8 +67,15 @@ func Open(o Options, dir *datadir.Dir, cfg Config) (c *Certificates, err error) 
 }
 
 // OpenNATS opens the certificate of the embedded NATS, or the one that it shows to its hub.
-func OpenNATS(files Files, cfg Config) (*Certificates, error) {
-	cfg.Listener = "nats"
+func OpenNATS(files Files, cfg Config) (*Certificates, error) { return openFor("nats", files, cfg) }
+
+// OpenClickHouse opens the certificate of the address for analysts.
+func OpenClickHouse(files Files, cfg Config) (*Certificates, error) {
+	return openFor("clickhouse", files, cfg)
+}
+
+func openFor(listener string, files Files, cfg Config) (*Certificates, error) {
+	cfg.Listener = listener
 	c, err := OpenFiles(files, cfg)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/certs"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/internal/background"
 )
@@ -32,8 +34,10 @@ const (
 // too. The engine itself listens on loopback only, at another port after each start, and
 // one of its users has no password. So this is no plain forwarder: a connection must begin
 // by naming the user for analysts, and the engine then asks its password. The engine's side
-// of a connection is a [gentleConn], so that no client resets it.
+// of a connection is a [gentleConn], so that no client resets it. TLS ends here, where its
+// certificate can be replaced without a restart of the engine.
 type analysts struct {
+	certs    *certs.Certificates // nil without TLS
 	dial     func(ctx context.Context, addr string) (net.Conn, error)
 	listener net.Listener
 	log      *slog.Logger
@@ -44,7 +48,7 @@ type analysts struct {
 }
 
 // listenForAnalysts opens the address and serves it until stop.
-func listenForAnalysts(addr string, dial func(ctx context.Context, addr string) (net.Conn, error), log *slog.Logger) (*analysts, error) {
+func listenForAnalysts(addr string, shown *certs.Certificates, dial func(ctx context.Context, addr string) (net.Conn, error), log *slog.Logger) (*analysts, error) {
 	listener, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("engine: clickhouse-listen: something else has the port of %s, perhaps another ClickHouse; choose another one: %w", addr, err)
@@ -52,7 +56,11 @@ func listenForAnalysts(addr string, dial func(ctx context.Context, addr string) 
 	if err != nil {
 		return nil, fmt.Errorf("engine: clickhouse-listen: %w", err)
 	}
-	a := &analysts{dial: dial, listener: listener, log: log, free: make(chan struct{}, maxAnalystConns)}
+	if shown != nil {
+		listener = tls.NewListener(listener, shown.Server())
+		shown.Start()
+	}
+	a := &analysts{certs: shown, dial: dial, listener: listener, log: log, free: make(chan struct{}, maxAnalystConns)}
 	a.work.Start(a.accept)
 	return a, nil
 }
@@ -68,8 +76,10 @@ func (a *analysts) check(ctx context.Context) errata.Check {
 	}
 	conn.Close()
 	c.OK, c.Detail = true, fmt.Sprintf("connect at %s, user %s", addr, AnalystUser)
-	if tcp, ok := addr.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		c.Detail += "; without TLS: across a network that others use, put it behind a TLS proxy or a VPN"
+	if tcp, ok := addr.(*net.TCPAddr); a.certs != nil {
+		c.Detail += ", over TLS"
+	} else if ok && !tcp.IP.IsLoopback() {
+		c.Detail += "; without TLS: across a network that others use, set clickhouse-tls-cert and clickhouse-tls-key, or put it behind a VPN"
 	}
 	return c
 }
@@ -80,7 +90,7 @@ func (a *analysts) stop(ctx context.Context) error {
 	if errors.Is(err, net.ErrClosed) {
 		err = nil
 	}
-	return errors.Join(err, a.work.Stop(ctx))
+	return errors.Join(err, a.work.Stop(ctx), a.certs.Stop(ctx))
 }
 
 func (a *analysts) accept(ctx context.Context) {
@@ -121,13 +131,13 @@ func (a *analysts) serve(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	ended := context.AfterFunc(ctx, func() { client.Close() })
 	defer ended()
-	_ = client.SetReadDeadline(time.Now().Add(helloTimeout))
+	_ = client.SetDeadline(time.Now().Add(helloTimeout)) // it is for the handshake of TLS too
 	said, user, err := readHello(client)
 	if err != nil || user != AnalystUser {
 		a.log.Info("a connection for analysts was refused: only "+AnalystUser+" may use it, over the native protocol", "from", client.RemoteAddr(), "error", err)
 		return
 	}
-	_ = client.SetReadDeadline(time.Time{})
+	_ = client.SetDeadline(time.Time{})
 	engine, err := a.dial(ctx, "")
 	if err != nil {
 		a.log.Warn("a connection of an analyst found no engine", "error", err)

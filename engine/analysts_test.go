@@ -3,6 +3,7 @@
 package engine_test
 
 import (
+	"crypto/tls"
 	"io"
 	"net"
 	"os"
@@ -17,6 +18,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/test/certtest"
 )
 
 // forAnalysts is an engine that is open to analysts at the address, and its password.
@@ -43,8 +45,14 @@ func forAnalysts(t *testing.T, dir, addr string) (e *engine.Engines, password st
 // ask sends a query as the user.
 func ask(t *testing.T, addr, user, password, query string) (n uint64, err error) {
 	t.Helper()
+	return askOver(t, nil, addr, user, password, query)
+}
+
+// askOver is ask over TLS, if cfg is not nil.
+func askOver(t *testing.T, cfg *tls.Config, addr, user, password, query string) (n uint64, err error) {
+	t.Helper()
 	conn, err := clickhouse.Open(&clickhouse.Options{
-		Addr: []string{addr}, Auth: clickhouse.Auth{Username: user, Password: password}, DialTimeout: 10 * time.Second,
+		Addr: []string{addr}, Auth: clickhouse.Auth{Username: user, Password: password}, DialTimeout: 10 * time.Second, TLS: cfg,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -167,5 +175,41 @@ func TestPasswordForAnalysts(t *testing.T) {
 	e, _ := forAnalysts(t, dir, "127.0.0.1:0")
 	if n, err := ask(t, e.AnalystAddr().String(), engine.AnalystUser, chosen, "SELECT toUInt64(7)"); err != nil || n != 7 {
 		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// TestAnalystsOverTLS: with a certificate nobody gets in without TLS, and nobody else than
+// before. That new files are taken is tested in package certs.
+func TestAnalystsOverTLS(t *testing.T) {
+	authority := certtest.New(t)
+	cfg := config(t, t.TempDir())
+	cfg.ClickHouseListen = "127.0.0.1:0"
+	cfg.ClickHouseTLSCert, cfg.ClickHouseTLSKey = authority.Issue(t, certtest.Template("127.0.0.1")).Write(t)
+	e := start(t, cfg)
+	text, err := os.ReadFile(filepath.Join(cfg.Dir.Path(), datadir.AnalystFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, password := e.AnalystAddr().String(), strings.TrimSpace(string(text))
+	trust := &tls.Config{RootCAs: authority.Pool(), MinVersion: tls.VersionTLS12}
+	if n, err := askOver(t, trust, addr, engine.AnalystUser, password, "SELECT length('"+strings.Repeat("x", 200_000)+"')"); err != nil || n != 200_000 {
+		t.Errorf("over TLS: %d, %v", n, err)
+	}
+	for user, with := range map[string]string{"default": "", engine.AnalystUser: "wrong"} {
+		if _, err := askOver(t, trust, addr, user, with, "SELECT toUInt64(1)"); err == nil {
+			t.Errorf("%q was let in", user)
+		}
+	}
+	if n, err := ask(t, addr, engine.AnalystUser, password, "SELECT toUInt64(7)"); err == nil {
+		t.Errorf("without TLS: %d", n)
+	}
+	details := map[string]string{}
+	for _, c := range e.Checks(t.Context()) {
+		if details[c.Name] = c.Detail; !c.OK {
+			t.Errorf("%+v", c)
+		}
+	}
+	if !strings.Contains(details["analysts"], "over TLS") || !strings.Contains(details["certificate clickhouse"], "127.0.0.1") {
+		t.Errorf("the checks say %q and %q", details["analysts"], details["certificate clickhouse"])
 	}
 }

@@ -38,6 +38,9 @@ func (e *Engines) Checks(ctx context.Context) []errata.Check {
 	}
 	if e.analysts != nil {
 		checks = append(checks, e.analysts.check(ctx))
+		if e.analysts.certs != nil {
+			checks = append(checks, e.analysts.certs.Check(ctx))
+		}
 	}
 	return checks
 }

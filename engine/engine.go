@@ -126,8 +126,19 @@ func (e *Engines) startClickHouse(ctx context.Context) (err error) {
 		AnalystPassword: password,
 	})
 	if err == nil && e.cfg.ClickHouseListen != "" {
-		e.analysts, err = listenForAnalysts(e.cfg.ClickHouseListen, e.clickhouse.child.dial, e.cfg.Logger)
+		err = e.openForAnalysts()
 	}
+	return err
+}
+
+func (e *Engines) openForAnalysts() (err error) {
+	var shown *certs.Certificates
+	if files := e.cfg.ClickHouseFiles(); files.Cert != "" {
+		if shown, err = certs.OpenClickHouse(files, certs.Config{Logger: e.cfg.Logger, Registerer: e.cfg.Registerer}); err != nil {
+			return err
+		}
+	}
+	e.analysts, err = listenForAnalysts(e.cfg.ClickHouseListen, shown, e.clickhouse.child.dial, e.cfg.Logger)
 	return err
 }
 

@@ -9,6 +9,11 @@ func (o Options) NATSFiles() certs.Files {
 	return certs.Files{Prefix: "nats-tls", Cert: o.NATSTLSCert, Key: o.NATSTLSKey, ClientCA: o.NATSTLSClientCA, Client: o.IsLeaf()}
 }
 
+// ClickHouseFiles are the files with which the address for analysts speaks TLS.
+func (o Options) ClickHouseFiles() certs.Files {
+	return certs.Files{Prefix: "clickhouse-tls", Cert: o.ClickHouseTLSCert, Key: o.ClickHouseTLSKey}
+}
+
 // openCertificates lets NATS use the certificate, and take another one that comes into the
 // files. nats-server has a reload of its own, which would also look at users and accounts;
 // a configuration that is asked at each handshake touches nothing else.

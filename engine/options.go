@@ -44,8 +44,9 @@ type Options struct {
 	// ("clickhouse://user:password@host:9000/database"), "" for the embedded one.
 	ClickHouseDSN string
 	// ClickHouseListen is the address, host:port, at which analysts reach the embedded
-	// ClickHouse, "" for none.
-	ClickHouseListen string
+	// ClickHouse, "" for none. ClickHouseTLSCert and ClickHouseTLSKey are the files of a
+	// certificate, in PEM, with which it speaks TLS, "" for none.
+	ClickHouseListen, ClickHouseTLSCert, ClickHouseTLSKey string
 
 	// LogMaxBytes bounds the log in bytes; a full log refuses new events. 0 means
 	// 10 GiB, but at most 80 % of what the disk has.
@@ -86,7 +87,7 @@ func (o Options) Validate() error {
 	if o.LogMaxBytes != 0 && o.LogMaxBytes < MinLogMaxBytes {
 		return fmt.Errorf("log-max-bytes: %d is too small, want at least %d", o.LogMaxBytes, MinLogMaxBytes)
 	}
-	if err := cmp.Or(o.NATSFiles().Validate(), o.Cluster.Validate()); err != nil {
+	if err := cmp.Or(o.NATSFiles().Validate(), o.ClickHouseFiles().Validate(), o.Cluster.Validate()); err != nil {
 		return err
 	}
 	hub, err := url.Parse(o.NATSLeaf)
@@ -107,6 +108,7 @@ func (o Options) Validate() error {
 		{o.Cluster.On() && o.IsLeaf(), "cluster-name: nats-leaf makes this an ingest node, which has no log"},
 		{o.ClickHouseListen != "" && o.ClickHouseDSN != "", "clickhouse-listen: it opens the embedded ClickHouse, and clickhouse-dsn names another one; let analysts connect there"},
 		{o.ClickHouseListen != "" && o.IsLeaf(), "clickhouse-listen: nats-leaf makes this an ingest node, which has no records"},
+		{o.ClickHouseTLSCert != "" && o.ClickHouseListen == "", "clickhouse-tls-cert: nobody connects to the embedded ClickHouse; set clickhouse-listen too, or leave it empty"},
 		// The URL is not shown: it may hold a password.
 		{o.IsLeaf() && (err != nil || hub.Scheme != "nats" && hub.Scheme != "tls" || hub.Host == ""), "nats-leaf: want nats:// or tls://" + LeafUser + ":password@host:port, as it stands in " + datadir.LeafFile + " of the hub"},
 		{o.IsLeaf() && o.NATSURL != "", "nats-leaf: an ingest node keeps events in the embedded NATS, and nats-url names another one"},

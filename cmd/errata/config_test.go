@@ -100,6 +100,9 @@ func TestPrecedence(t *testing.T) {
 		"nats-tls-cert":      {"/f/cert", "/e/cert", "/g/cert"},
 		"nats-tls-key":       {"/f/key", "/e/key", "/g/key"},
 		"nats-tls-client-ca": {"/f/ca", "/e/ca", "/g/ca"},
+
+		"clickhouse-tls-cert": {"/f/cert", "/e/cert", "/g/cert"},
+		"clickhouse-tls-key":  {"/f/key", "/e/key", "/g/key"},
 	}
 	node := func(but string) map[string]string {
 		all := map[string]string{
@@ -123,6 +126,9 @@ func TestPrecedence(t *testing.T) {
 		"nats-tls-cert":      {"nats-tls-key": "k", "nats-listen": ":1"},
 		"nats-tls-key":       {"nats-tls-cert": "c", "nats-listen": ":1"},
 		"nats-tls-client-ca": {"nats-tls-cert": "c", "nats-tls-key": "k", "nats-listen": ":1"},
+
+		"clickhouse-tls-cert": {"clickhouse-tls-key": "k", "clickhouse-listen": ":1"},
+		"clickhouse-tls-key":  {"clickhouse-tls-cert": "c", "clickhouse-listen": ":1"},
 	}
 	value := func(c *config, name string) string {
 		for _, s := range settings(c) {

@@ -64,7 +64,8 @@ func localChecks(ctx context.Context, c *config) []finding {
 		checkClock(ctx, thisBuild()),
 		checkEngine(c),
 		checkCertificate(c, time.Now()),
-		checkNATSCertificate(c, time.Now()),
+		checkFiles("nats-tls-cert", c.service.NATSFiles(), "the embedded NATS", time.Now()),
+		checkFiles("clickhouse-tls-cert", c.service.ClickHouseFiles(), "the address for analysts", time.Now()),
 		checkMail(ctx, c),
 		checkLocation(c, time.Now()),
 	}

@@ -199,12 +199,12 @@ func checkCertificate(c *config, now time.Time) finding {
 	return f.as(check)
 }
 
-// checkNATSCertificate reads the certificates of the embedded NATS.
-func checkNATSCertificate(c *config, now time.Time) finding {
-	f := finding{Check: "nats-tls-cert"}
-	check, named := c.service.NATSFiles().Local(now)
+// checkFiles reads the certificates that a setting names, of a part of the service.
+func checkFiles(setting string, files certs.Files, part string, now time.Time) finding {
+	f := finding{Check: setting}
+	check, named := files.Local(now)
 	if !named {
-		return f.skipped("none is set; the embedded NATS speaks no TLS")
+		return f.skipped("none is set; " + part + " speaks no TLS")
 	}
 	return f.as(check)
 }

@@ -109,6 +109,7 @@ func TestDoctorOnThisMachine(t *testing.T) {
 		{"no certificate of NATS", []string{external}, []string{"--data", folder}, "nats-tls-cert", stateSkipped, nil},
 		{"certificate of NATS", []string{external}, []string{"--data", folder, "--nats-listen", ":4222", "--nats-tls-cert", cert, "--nats-tls-key", key, "--nats-tls-client-ca", cert}, "nats-tls-cert", stateOK, []string{"errata.example.com"}},
 		{"no authority of clients", []string{external}, []string{"--data", folder, "--nats-listen", ":4222", "--nats-tls-cert", cert, "--nats-tls-key", key, "--nats-tls-client-ca", key}, "nats-tls-cert", stateFailed, []string{"nats-tls-client-ca", "no certificate"}},
+		{"certificate for analysts", nil, []string{"--data", folder, "--clickhouse-listen", ":9000", "--clickhouse-tls-cert", cert, "--clickhouse-tls-key", key}, "clickhouse-tls-cert", stateOK, []string{"errata.example.com"}},
 		{"no mail", []string{external}, []string{"--data", folder}, "mail", stateSkipped, []string{"mail-module"}},
 		{"mail", mailEnviron(t, mailServer, external), []string{"--data", folder}, "mail", stateOK, []string{"127.0.0.1", "answers"}},
 		{"mail server away", mailEnviron(t, away, external), []string{"--data", folder}, "mail", stateFailed, []string{"refused", "smtp-host"}},

@@ -129,6 +129,8 @@ func placeSettings(c *config) []setting {
 		textSetting("cluster-node", "host:port", "Which of cluster-peers this node is. Empty: the one that cluster-listen says, or whose host is this machine.", &o.Cluster.Node),
 		secretSetting("clickhouse-dsn", "dsn", "ClickHouse server to keep the records in, instead of the embedded one: clickhouse://user:password@host:9000/database.", &o.ClickHouseDSN),
 		textSetting("clickhouse-listen", "host:port", "Address at which analysts reach the embedded ClickHouse, over its native protocol. Empty: none. DATA/keys/clickhouse-analyst.password has the password.", &o.ClickHouseListen),
+		textSetting("clickhouse-tls-cert", "file", "Certificate with its chain, in PEM, for TLS at clickhouse-listen. It is read again when it changes.", &o.ClickHouseTLSCert),
+		textSetting("clickhouse-tls-key", "file", "Its key, in PEM, without a password.", &o.ClickHouseTLSKey),
 	}
 }
 
