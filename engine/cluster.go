@@ -197,7 +197,9 @@ func (n *NATS) awaitJetStream(ctx context.Context) error {
 	began, logger := time.Now(), n.cfg.Logger.With("cluster", n.cfg.Cluster.Name, "node", n.cfg.self)
 	if err := n.waitFor(ctx, n.askJetStream, func(err error) {
 		logger.Warn("this node waits for a majority of the cluster", "peers", n.cfg.Cluster.Peers, "error", err)
-	}); err != nil {
+	}); errors.Is(err, ErrLeft) {
+		return err
+	} else if err != nil {
 		return fmt.Errorf("a majority of the nodes %v has not met: %w", n.cfg.Cluster.Peers, err)
 	}
 	logger.Info("the cluster has a leader", "waited", time.Since(began).Round(time.Millisecond))
@@ -210,8 +212,8 @@ func (n *NATS) waitFor(ctx context.Context, ask func(context.Context) error, tel
 	told := time.Now()
 	for {
 		err := ask(ctx)
-		if err == nil {
-			return nil
+		if err == nil || errors.Is(err, ErrLeft) {
+			return err
 		}
 		if time.Since(told) > quorumTell {
 			told = time.Now()
@@ -224,6 +226,9 @@ func (n *NATS) waitFor(ctx context.Context, ask func(context.Context) error, tel
 }
 
 func (n *NATS) askJetStream(ctx context.Context) error {
+	if n.isOut() {
+		return ErrLeft
+	}
 	ctx, cancel := context.WithTimeout(ctx, quorumAsk)
 	defer cancel()
 	_, err := n.js.AccountInfo(ctx)

@@ -100,6 +100,9 @@ func (e *Engines) startNATS(ctx context.Context) (err error) {
 		return err
 	}
 	e.NATS, err = StartNATS(ctx, cfg)
+	if errors.Is(err, ErrLeft) {
+		err = errors.Join(err, membership{Name: cfg.Cluster.Name, Node: cfg.self, Left: true}.write(e.cfg.Dir))
+	}
 	return err
 }
 

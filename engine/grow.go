@@ -222,7 +222,7 @@ func (n *NATS) drop(ctx context.Context, stream string) error {
 	ctx, cancel := context.WithTimeout(ctx, quorumAsk)
 	defer cancel()
 	if err := n.js.DeleteStream(ctx, stream); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return fmt.Errorf("remove the incomplete stream %s: %w", stream, err)
+		return fmt.Errorf("remove the stream %s: %w", stream, err)
 	}
 	return nil
 }

@@ -19,7 +19,13 @@ type membership struct {
 	// Growing says that errata cluster init takes the streams of a service of its own
 	// into the cluster, and is not done.
 	Growing bool `json:"growing,omitempty"`
+	// New says that the node has not been in the cluster yet, Left that it has left it.
+	New  bool `json:"new,omitempty"`
+	Left bool `json:"left,omitempty"`
 }
+
+// ErrLeft says that this node has left its cluster.
+var ErrLeft = errors.New("this node has left the cluster (errata cluster leave), and the others go on without it; its data folder stays as it is. Start it with an empty data folder to come back as a new node, at the earliest five minutes after it left, or remove the folder")
 
 func (m membership) write(dir *datadir.Dir) error {
 	text, err := json.Marshal(m)
@@ -45,7 +51,9 @@ func (c Cluster) claim(ctx context.Context, dir *datadir.Dir) (self string, err 
 		return "", err
 	case found && have.Growing:
 		return "", fmt.Errorf("engine: errata cluster init has not brought all of %s into the cluster %q; run it again with the settings of that cluster, which goes on with what is missing", dir.Path(), have.Name)
-	case found && have == want:
+	case found && have.Left && have.Name == want.Name && have.Node == want.Node:
+		return "", fmt.Errorf("engine: %s: %w", dir.Path(), ErrLeft)
+	case found && have.Name == want.Name && have.Node == want.Node:
 		return self, os.RemoveAll(dir.Join(datadir.AloneDir)) // the cluster has all of it
 	case !c.On() && !found:
 		return self, nil
@@ -59,7 +67,20 @@ func (c Cluster) claim(ctx context.Context, dir *datadir.Dir) (self string, err 
 	} else if has {
 		return "", fmt.Errorf("engine: %s has the log of a service of its own, and a cluster would begin without it; errata cluster init takes it along on the first node of cluster-peers, and the other nodes begin with empty folders", dir.Path())
 	}
+	want.New = true
 	return self, want.write(dir)
+}
+
+// IsNew says whether this node has not been in its cluster yet, as far as its data folder knows.
+func (e *Engines) IsNew() (bool, error) {
+	have, _, err := readMembership(e.cfg.Dir)
+	return have.New, err
+}
+
+// NoteMember notes in the data folder that this node is in its cluster, and with left that it is
+// not any more: it does not start again on that folder.
+func (e *Engines) NoteMember(left bool) error {
+	return membership{Name: e.cfg.Cluster.Name, Node: e.NATS.Self(), Left: left}.write(e.cfg.Dir)
 }
 
 // hasStreams says whether the embedded NATS has streams in the data folder.

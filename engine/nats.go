@@ -126,7 +126,9 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 	if n.js, err = jetstream.New(n.conn); err != nil {
 		return nil, fmt.Errorf("engine: use JetStream: %w", err)
 	}
-	if err = n.awaitJetStream(ctx); err != nil {
+	if err = n.awaitJetStream(ctx); errors.Is(err, ErrLeft) {
+		return nil, err
+	} else if err != nil {
 		return nil, fmt.Errorf("engine: JetStream does not answer; if NATS is external, is it started with JetStream on? %w", err)
 	}
 	return n, nil

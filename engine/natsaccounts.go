@@ -22,6 +22,9 @@ const (
 	leavesAccount = "LEAVES"
 	// hubUser is the user of the service in leavesAccount.
 	hubUser = "errata_hub"
+	// systemUser is the user of the service in the account of the server itself, which alone may
+	// take a server out of a cluster.
+	systemUser = "errata_system"
 )
 
 // accounts keeps applications and ingest nodes away from the streams of the service.
@@ -37,6 +40,14 @@ func (c NATSConfig) accounts(o *server.Options) error {
 	o.Users = append(o.Users, &server.User{
 		Username: serviceUser, Password: c.password, AllowedConnectionTypes: map[string]struct{}{typeInProcess: {}},
 	})
+	if c.Cluster.On() {
+		system := server.NewAccount(server.DEFAULT_SYSTEM_ACCOUNT)
+		o.Accounts = append(o.Accounts, system)
+		o.Users = append(o.Users, &server.User{
+			Username: systemUser, Password: c.password, Account: system,
+			AllowedConnectionTypes: map[string]struct{}{typeInProcess: {}},
+		})
+	}
 	if c.Clients.Addr != "" {
 		applications := server.NewAccount(applicationsAccount)
 		for _, subject := range c.Clients.Publish {
