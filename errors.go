@@ -105,6 +105,8 @@ const (
 	KindTooManyAlerts Kind = "too_many_alerts"
 	// KindHistoryIncomplete: log and snapshot do not reach back to the first event.
 	KindHistoryIncomplete Kind = "history_incomplete"
+	// KindNodeNeeded: the cluster cannot go on without the node.
+	KindNodeNeeded Kind = "node_is_needed"
 )
 
 // Error is an error that a caller may see: a kind, a sentence that says what to do

@@ -55,6 +55,8 @@ const (
 	OpsReplay Scope = "Ops/Replay"
 	// OpsErase lets its holder take a person out of the records for good.
 	OpsErase Scope = "Ops/Erase"
+	// OpsNodes lets its holder take a node out of the cluster for good.
+	OpsNodes Scope = "Ops/Nodes"
 )
 
 // Everything is the pattern that covers every scope.
@@ -69,7 +71,7 @@ var Scopes = []Scope{
 	SignInEvaluate, SignInRecord,
 	ToolsGetErrorLogs, ToolsGetErrorLog, ToolsDeleteErrorLogs, ToolsClearErrorLogs,
 	ToolsRebuildErrorLogs, ToolsGetLogSettings, ToolsUpdateLogSettings, ToolsUpdateErrorStatus,
-	EventsWrite, KeysManage, ProjectsRead, ProjectsManage, AlertsRead, AlertsManage, AuditRead, OpsRead, OpsReplay, OpsErase,
+	EventsWrite, KeysManage, ProjectsRead, ProjectsManage, AlertsRead, AlertsManage, AuditRead, OpsRead, OpsReplay, OpsErase, OpsNodes,
 }
 
 // Covers reports whether holding s, a scope or a pattern, is enough where want

@@ -72,6 +72,8 @@ type Config struct {
 	Replayer Replayer
 	// LogCare knows the gaps of the log.
 	LogCare LogCare
+	// Nodes are those of the cluster.
+	Nodes Nodes
 	// Importer imports old error files; nil: its routes answer 501.
 	Importer Importer
 	// Letters are the dead letters; nil: no events come in over NATS.
@@ -182,7 +184,7 @@ func (c *Config) check() error {
 			missing bool
 		}{
 			{"Projects", c.Projects == nil}, {"Records", c.Records == nil}, {"Occurrences", c.Occurrences == nil}, {"Insights", c.Insights == nil}, {"Changes", c.Changes == nil}, {"Eraser", c.Eraser == nil},
-			{"Replayer", c.Replayer == nil}, {"LogCare", c.LogCare == nil}, {"Requests", c.Requests == nil}, {"Health", c.Health == nil}, {"Positions", c.Positions == nil},
+			{"Replayer", c.Replayer == nil}, {"LogCare", c.LogCare == nil}, {"Nodes", c.Nodes == nil}, {"Requests", c.Requests == nil}, {"Health", c.Health == nil}, {"Positions", c.Positions == nil},
 			{"LogSettings", c.LogSettings == nil}, {"Security", c.Security == nil}, {"Challenges", c.Challenges == nil}, {"SignIn", c.SignIn == nil},
 			{"Alerts", c.Alerts == nil}, {"Deliveries", c.Deliveries == nil},
 		} {

@@ -57,6 +57,7 @@ func TestBooleansAreWrittenOut(t *testing.T) {
 		{"PUT", addressPath, `{"client":{"status":%s}}`},
 		{"POST", "/api/v1/admin/ops/replay", `{"force":%s}`},
 		{"POST", "/api/v1/admin/ops/erase", `{"users":["u-7"],"cut_log":%s}`},
+		{"POST", "/api/v1/admin/ops/nodes/leave", `{"node":"c:6222","running":%s}`},
 		{"POST", "/api/v1/admin/ops/dead/replay", `{"all":%s}`},
 	} {
 		ask := func(value string) *httptest.ResponseRecorder {

@@ -271,7 +271,7 @@ func TestMetricsStayOnThisMachine(t *testing.T) {
 func TestNewNamesTheWrongField(t *testing.T) {
 	b := newBench(t, nil)
 	least := api.Config{
-		Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Occurrences: b.occurrences, Insights: b.insights, Changes: b.changes, Positions: b.positions, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
+		Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Occurrences: b.occurrences, Insights: b.insights, Changes: b.changes, Positions: b.positions, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Nodes: b.nodes, Eraser: b.erasures, Health: b.health, LogSettings: b.logging,
 		Security: b.security, Challenges: b.codes, SignIn: b.signIns, Alerts: b.sent.service, Deliveries: b.sent,
 	}
 	for field, change := range map[string]func(*api.Config){
@@ -285,6 +285,7 @@ func TestNewNamesTheWrongField(t *testing.T) {
 		"Eraser":         func(c *api.Config) { c.Eraser = nil },
 		"Replayer":       func(c *api.Config) { c.Replayer = nil },
 		"LogCare":        func(c *api.Config) { c.LogCare = nil },
+		"Nodes":          func(c *api.Config) { c.Nodes = nil },
 		"Requests":       func(c *api.Config) { c.Requests = nil },
 		"Health":         func(c *api.Config) { c.Health = nil },
 		"LogSettings":    func(c *api.Config) { c.LogSettings = nil },

@@ -207,6 +207,7 @@ type bench struct {
 	replays     *replayer
 	care        *logCare
 	erasures    *eraser
+	nodes       *leavers
 	health      *health
 	logging     *logSettings
 	security    *securitySettings
@@ -241,7 +242,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 		occurrences: newOccurrences(), changes: &changes{}, positions: &positions{shown: 7},
 		insights: newInsights(), feed: newChangeFeed(),
 		kept:     &requests{kept: map[string][]byte{}},
-		erasures: &eraser{},
+		erasures: &eraser{}, nodes: &leavers{},
 		replays: &replayer{result: ops.ReplayResult{
 			Comparison: projector.Comparison{Swapped: true, From: 1, Facts: 9, Events: 7, Live: sampleTally(), Rebuilt: sampleTally(), Differences: []string{}},
 			Gaps:       []logcare.Gap{},
@@ -256,7 +257,7 @@ func newBench(t testing.TB, change func(*api.Config)) *bench {
 	b.keys = openKeys(t, b.clock)
 	cfg := api.Config{
 		Version: "1.2.3", Keys: b.keys, Projects: newProjects(t, b), Records: b.records, Occurrences: b.occurrences, Health: b.health,
-		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Positions: b.positions, Insights: b.insights, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Eraser: b.erasures,
+		LogSettings: b.logging, Security: b.security, Challenges: b.codes, SignIn: b.signIns, Changes: b.changes, Positions: b.positions, Insights: b.insights, Requests: b.kept, Replayer: b.replays, LogCare: b.care, Nodes: b.nodes, Eraser: b.erasures,
 		Alerts: b.sent.service, Deliveries: b.sent,
 		Audit: b.audit, Letters: &letters{},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

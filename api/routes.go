@@ -86,6 +86,7 @@ func (s *service) routes() []route {
 		s.scoped("GET", admin+"/ops/log", access.OpsRead, whole, s.logState),
 		s.scoped("POST", admin+"/ops/log/verify", access.OpsReplay, whole, s.verifyLog),
 		s.scoped("POST", admin+"/ops/log/accept", access.OpsReplay, whole, withBody(s.acceptGaps)),
+		s.scoped("POST", admin+"/ops/nodes/leave", access.OpsNodes, whole, withBody(s.leave)),
 		s.scoped("POST", admin+"/ops/erase", access.OpsErase, whole, withBody(s.erase)),
 		s.scoped("GET", admin+"/ops/dead", access.OpsReplay, whole, s.listLetters),
 		s.scoped("POST", admin+"/ops/dead/replay", access.OpsReplay, whole, s.replayLetters),

@@ -116,8 +116,9 @@ var reached = map[string]int{
 	"GET /api/v1/admin/tools/logs/errors/trends":           http.StatusUnprocessableEntity,
 	"POST /api/v1/admin/tools/logs/errors/cleanup/preview": http.StatusUnprocessableEntity,
 	"POST /api/v1/admin/tools/logs/errors/status":          http.StatusUnprocessableEntity,
-	"POST /mcp":                    http.StatusBadRequest,
-	"POST /api/v1/admin/ops/erase": http.StatusUnprocessableEntity,
+	"POST /mcp":                          http.StatusBadRequest,
+	"POST /api/v1/admin/ops/erase":       http.StatusUnprocessableEntity,
+	"POST /api/v1/admin/ops/nodes/leave": http.StatusUnprocessableEntity,
 }
 
 func target(r api.Route) string {

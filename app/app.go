@@ -238,6 +238,9 @@ func (a *App) migrateLog(ctx context.Context) (err error) {
 	if err := a.engines.NATS.AwaitFounded(ctx, "KV_"+migrations.ClusterBucket(namespace), uint64(len(sharedSecrets))); err != nil {
 		return err
 	}
+	if err := a.admitNode(ctx); err != nil {
+		return err
+	}
 	if err := a.resizeLog(ctx, a.engines.LogMaxBytes()); err != nil {
 		return err
 	}

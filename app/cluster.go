@@ -9,7 +9,6 @@ import (
 	"github.com/errata-log/errata/engine"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/exchange"
-	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/signin/challenge"
 )
@@ -17,6 +16,18 @@ import (
 // sharedSecrets are those that the founder gives to all nodes. Each is one message of the
 // bucket, for which the others wait: a founder may bring secrets along.
 var sharedSecrets = []string{challenge.SecretFile, service.SecretFile}
+
+// admitNode ends the start of a node that has left its cluster.
+func (a *App) admitNode(ctx context.Context) error {
+	if !a.options.Cluster.On() {
+		return nil
+	}
+	left, err := cluster.Admit(ctx, a.engines.JetStream(), migrations.ClusterBucket(a.options.Namespace), a.engines.NATS.Self(), a.engines)
+	if err == nil && left {
+		err = engine.ErrLeft
+	}
+	return err
+}
 
 // joinCluster gives this node the secrets of its cluster, and begins to listen to the other
 // nodes.
@@ -36,6 +47,7 @@ func (a *App) joinCluster(ctx context.Context) error {
 	a.cluster, err = cluster.Open(cluster.Config{
 		NATS: log.NATS, Prefix: log.Prefix, Self: log.Node, Peers: o.Peers, About: a.aboutNode, Now: a.options.Now, Logger: a.logger,
 		Leader: func(ctx context.Context) (string, error) { return a.engines.NATS.Leader(ctx, log.Stream) },
+		Bucket: bucket, Servers: engine.Leaving{NATS: a.engines.NATS, Spool: a.spoolOf},
 	})
 	if err == nil {
 		a.cleanups.AddPlain("cluster", a.cluster.Stop)
@@ -47,6 +59,12 @@ func (a *App) joinCluster(ctx context.Context) error {
 func (a *App) startMembers(context.Context) error {
 	a.cluster.Start()
 	return nil
+}
+
+// spoolOf names the spool of a node.
+func (a *App) spoolOf(node string) string {
+	stream, _ := migrations.NodeSpool(a.options.Namespace, node)
+	return stream
 }
 
 // spool is where events go while the log has no leader, nil without a cluster.
@@ -68,13 +86,11 @@ func (a *App) openSpool(ctx context.Context) error {
 	if err := migrations.MakeNodeSpool(ctx, js, a.options.Namespace, spool.Node, a.engines.NATS.Tag(), engine.SpoolRoom); err != nil {
 		return err
 	}
-	drain := eventlog.NewDrain(eventlog.DrainConfig{
+	drain := eventlog.StartSpoolDrain(eventlog.DrainConfig{
 		Log: a.stream(), JetStream: js, Stream: spool.Stream, Name: spool.Stream, Kept: a.imports, Reader: "drain",
 		Take: eventlog.TakeBlocks(a.options.Now), Logger: a.logger, Skipped: a.strays.In("log"),
-	})
-	work := &background.Runner{}
-	work.Start(drain.Run)
-	a.cleanups.Add("spool", work.Stop)
+	}, a.cluster.Left())
+	a.cleanups.Add("spool", drain.Stop)
 	return nil
 }
 

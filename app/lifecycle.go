@@ -1,11 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
 	"sync"
 	"time"
+
+	"github.com/errata-log/errata/engine"
 )
 
 const (
@@ -28,8 +31,8 @@ func (a *App) Addr() net.Addr { return a.servers[0].Addr() }
 // Welcome is what to tell the operator.
 func (a *App) Welcome() Welcome { return a.welcome }
 
-// Run serves until ctx ends or serving fails, and then stops the service. A
-// clean end is nil.
+// Run serves until ctx ends, serving fails or this node has left its cluster, and then stops the
+// service. A clean end is nil.
 func (a *App) Run(ctx context.Context) error {
 	served := make(chan error, 1)
 	go func() { served <- a.servers.Serve() }() // ends with Stop
@@ -39,6 +42,8 @@ func (a *App) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		a.logger.Info("stopping", "within", StopTimeout)
 	case err = <-served:
+	case <-a.cluster.Left():
+		err = cmp.Or(a.engines.NoteMember(true), engine.ErrLeft)
 	}
 	began := time.Now()
 	err = errors.Join(err, a.Stop(context.WithoutCancel(ctx)))

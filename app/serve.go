@@ -82,7 +82,7 @@ func (a *App) handler() (http.Handler, error) {
 	c.LogSettings, c.Audit = a.settings, a.audit.Trail()
 	c.Security, c.Challenges, c.SignIn = a.signIns, a.signIns, a.signIns
 	c.Alerts, c.Deliveries = a.alerts, a.outbox
-	c.Importer, c.Replayer, c.LogCare, c.Letters = a.importer, a.replayer, a.logCare, a.letters
+	c.Importer, c.Replayer, c.LogCare, c.Letters, c.Nodes = a.importer, a.replayer, a.logCare, a.letters, a.cluster
 	c.Eraser = ops.Eraser{Commander: a.commander, Store: a.projector.Store(), Retention: a.retention}
 	return api.New(c)
 }

@@ -18,15 +18,16 @@ func (m *Members) Checks(ctx context.Context) (checks []errata.Check) {
 		return nil
 	}
 	leader, err := m.cfg.Leader(ctx)
-	c := errata.Check{Name: "cluster", OK: err == nil && leader != "", Detail: fmt.Sprintf("%d nodes, this one is %s; %s leads the log", len(m.cfg.Peers), m.cfg.Self, leader)}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	peers := m.peers()
+	c := errata.Check{Name: "cluster", OK: err == nil && leader != "", Detail: fmt.Sprintf("%d nodes, this one is %s; %s leads the log", len(peers), m.cfg.Self, leader)}
 	if !c.OK {
-		c.Detail = fmt.Sprintf("%d nodes, this one is %s; the log has no leader", len(m.cfg.Peers), m.cfg.Self)
+		c.Detail = fmt.Sprintf("%d nodes, this one is %s; the log has no leader", len(peers), m.cfg.Self)
 		c.Hint = "events are taken once a majority of the nodes can reach each other: are they running, and is the port of the routes open?"
 	}
 	checks = append(checks, c)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, peer := range m.cfg.Peers {
+	for _, peer := range peers {
 		checks = append(checks, m.check(peer, leader))
 	}
 	return checks

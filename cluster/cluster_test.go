@@ -29,12 +29,17 @@ type world struct {
 	at     map[string]cluster.Position
 	doing  map[string]string
 	env    *testenv.Broker
+
+	servers *servers
+	bucket  jetstream.KeyValue
 }
 
 var nodes = []string{"a:6222", "b:6222", "c:6222"}
 
 func newWorld(t *testing.T) *world {
-	return &world{now: time.Unix(1e9, 0), leader: nodes[0], at: map[string]cluster.Position{}, doing: map[string]string{}, env: testenv.NewBroker(t)}
+	w := &world{now: time.Unix(1e9, 0), leader: nodes[0], at: map[string]cluster.Position{}, doing: map[string]string{}, env: testenv.NewBroker(t), servers: newServers()}
+	w.bucket = members(t, w)
+	return w
 }
 
 func (w *world) clock() time.Time {
@@ -65,7 +70,7 @@ func (w *world) lead(node string) {
 func (w *world) open(t *testing.T, self string) *cluster.Members {
 	t.Helper()
 	m, err := cluster.Open(cluster.Config{
-		NATS: w.env.NATS, Prefix: w.env.Namespace + ".", Self: self, Peers: nodes, Now: w.clock,
+		NATS: w.env.NATS, Prefix: w.env.Namespace + ".", Self: self, Peers: nodes, Now: w.clock, Bucket: w.bucket, Servers: w.servers,
 		Leader: func(context.Context) (string, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -7,6 +7,9 @@
 // no node gives orders to another one. What a node says is used for one thing: nobody removes
 // what that node still needs. It is not stored, and a lost message does no harm.
 //
+// What is stored is who has left the cluster for good: a value of a bucket, which all nodes
+// follow and which is carried out until it is done.
+//
 // The package must not decide anything about events and records, and must not know how the
 // log is replicated.
 package cluster

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/internal/background"
 )
@@ -29,9 +30,12 @@ type Config struct {
 	// Leader is the node that leads the log.
 	Leader func(ctx context.Context) (string, error)
 	// About is what this node says, without its name. It must not wait for anything.
-	About  func() Member
-	Now    func() time.Time
-	Logger *slog.Logger
+	About func() Member
+	// Bucket says who has left the cluster, and Servers carry that out.
+	Bucket  jetstream.KeyValue
+	Servers Servers
+	Now     func() time.Time
+	Logger  *slog.Logger
 }
 
 // Members knows how far each node is. A nil *Members is that of a service of its own: it has
@@ -41,23 +45,32 @@ type Members struct {
 	began time.Time
 	work  background.Runner
 	end   func() error
+	out   chan struct{} // closed by leave
+	leave func()
+	// stopping are nodes that have left and run, since when. Only carryOut uses it.
+	stopping map[string]time.Time
 
 	mu    sync.Mutex
 	heard map[string]heard
 	gone  map[string]bool // nodes of which the log says that they are away
+	left  map[string]bool // nodes that have left the cluster for good
 	news  chan struct{}   // closed and made anew whenever a node says something
 }
 
 // Open begins to listen to the other nodes. Stop ends it.
 func Open(cfg Config) (*Members, error) {
-	if cfg.NATS == nil || cfg.Self == "" || len(cfg.Peers) == 0 || cfg.Leader == nil || cfg.About == nil {
-		return nil, errors.New("cluster: NATS, Self, Peers, Leader and About are required")
+	if cfg.NATS == nil || cfg.Self == "" || len(cfg.Peers) == 0 || cfg.Leader == nil || cfg.About == nil || cfg.Bucket == nil || cfg.Servers == nil {
+		return nil, errors.New("cluster: NATS, Self, Peers, Leader, About, Bucket and Servers are required")
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	m := &Members{cfg: cfg, began: cfg.Now(), heard: map[string]heard{}, gone: map[string]bool{}, news: make(chan struct{})}
+	m := &Members{
+		cfg: cfg, began: cfg.Now(), out: make(chan struct{}), stopping: map[string]time.Time{},
+		heard: map[string]heard{}, gone: map[string]bool{}, left: map[string]bool{}, news: make(chan struct{}),
+	}
+	m.leave = sync.OnceFunc(func() { close(m.out) })
 	sub, err := cfg.NATS.Subscribe(m.subject(), func(msg *nats.Msg) {
 		var said Member
 		if json.Unmarshal(msg.Data, &said) == nil { // else it is not from Errata
@@ -79,12 +92,18 @@ func (m *Members) Start() {
 	m.mu.Lock()
 	m.began = m.cfg.Now()
 	m.mu.Unlock()
-	m.work.Start(background.Loop{Do: m.say, Every: sayPause, Failed: func(err error, _ int) {
-		m.cfg.Logger.Debug("the other nodes do not hear this one", "error", err)
-	}}.Run)
+	m.work.Start(
+		background.Loop{Do: m.say, Every: sayPause, Failed: func(err error, _ int) {
+			m.cfg.Logger.Debug("the other nodes do not hear this one", "error", err)
+		}}.Run,
+		background.Loop{Do: m.follow, Every: sayPause, Failed: func(err error, _ int) {
+			m.cfg.Logger.Debug("it is not known who leaves the cluster", "error", err)
+		}}.Run,
+		background.Loop{Do: m.carryOut, Every: sayPause, Failed: background.Tell(m.cfg.Logger.Warn, "a node that left the cluster still counts; it is tried again")}.Run,
+	)
 }
 
-// Stop ends saying and listening.
+// Stop ends saying, listening and carrying out.
 func (m *Members) Stop() {
 	_ = m.work.Stop(context.Background()) // the error is that of the context, which does not end
 	_ = m.end()                           // the connection may be closed
@@ -107,7 +126,7 @@ func (m *Members) say(context.Context) error {
 func (m *Members) tell() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, peer := range m.cfg.Peers {
+	for _, peer := range m.peers() {
 		switch away := m.silence(peer) > silent; {
 		case peer == m.cfg.Self:
 		case away && !m.gone[peer]:
@@ -149,7 +168,7 @@ func (m *Members) MayPurge(ctx context.Context, urgent bool) (bool, error) {
 func (m *Members) away() (nodes []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, peer := range m.cfg.Peers {
+	for _, peer := range m.peers() {
 		if since := m.silence(peer); peer != m.cfg.Self && since > silent && since < patience {
 			nodes = append(nodes, peer)
 		}
@@ -188,7 +207,7 @@ func (m *Members) Folded(ctx context.Context, sequence uint64) error {
 func (m *Members) behind(sequence uint64) (node string, news <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, peer := range m.cfg.Peers {
+	for _, peer := range m.peers() {
 		if peer != m.cfg.Self && m.silence(peer) <= silent && m.heard[peer].Folded < sequence {
 			return peer, m.news
 		}
@@ -205,7 +224,7 @@ func (m *Members) Lowest(own uint64, urgent bool, of func(Position) uint64) uint
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, peer := range m.cfg.Peers {
+	for _, peer := range m.peers() {
 		if peer == m.cfg.Self {
 			continue
 		}
@@ -245,7 +264,7 @@ func (m *Members) Ahead(ctx context.Context, first uint64) (nodes []string, err 
 func (m *Members) ahead(first uint64) (nodes []string, unheard bool, news <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, peer := range m.cfg.Peers {
+	for _, peer := range m.peers() {
 		said, known := m.heard[peer]
 		switch {
 		case peer == m.cfg.Self:

@@ -9,7 +9,7 @@ import (
 // The roles of a node.
 const roleLeads, roleFollows, roleAway = "leads", "follows", "away"
 
-// Nodes are all nodes in the order of the list of peers, none outside of a cluster.
+// Nodes are all nodes that have not left, in the order of the list of peers, none outside of a cluster.
 func (m *Members) Nodes(ctx context.Context) []errata.Node {
 	if m == nil {
 		return nil
@@ -17,8 +17,9 @@ func (m *Members) Nodes(ctx context.Context) []errata.Node {
 	leader, _ := m.cfg.Leader(ctx) // "" while nobody leads, and while that is not known
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	nodes := make([]errata.Node, len(m.cfg.Peers))
-	for i, peer := range m.cfg.Peers {
+	peers := m.peers()
+	nodes := make([]errata.Node, len(peers))
+	for i, peer := range peers {
 		nodes[i] = m.node(peer, leader)
 	}
 	return nodes

@@ -2,6 +2,7 @@ package eventlog_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,5 +128,45 @@ func TestSpoolWhileTheLogIsAway(t *testing.T) {
 	}
 	if n := lastOf(t, log); n < 6 {
 		t.Errorf("the log has %d blocks, want those of the spool and a new one", n)
+	}
+}
+
+// Who leaves moves what waits before it stops, and says how much it could not move. Others leave it
+// for the next start.
+func TestALeavingNodeEmptiesItsSpool(t *testing.T) {
+	env := newLog(t)
+	const node = "b:6222"
+	if err := migrations.MakeNodeSpool(t.Context(), env.Broker.JetStream, env.Namespace, node, "", 64<<20); err != nil {
+		t.Fatal(err)
+	}
+	spool := env.Log
+	spool.Stream, spool.Prefix = migrations.NodeSpool(env.Namespace, node)
+	away := env.Log
+	away.Stream, away.Prefix = "NONE"+env.Namespace, "none"+env.Namespace+"."
+	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: away, Spool: &spool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := appender.Append(t.Context(), []errata.Event{event("a")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := appender.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	left := make(chan struct{})
+	stop := func(log eventlog.Log) error {
+		return eventlog.StartSpoolDrain(eventlog.DrainConfig{
+			Log: log, JetStream: env.Broker.JetStream, Stream: spool.Stream, Name: "b", Reader: "drain", Take: eventlog.TakeBlocks(time.Now),
+		}, left).Stop(t.Context())
+	}
+	if err := stop(away); err != nil || lastOf(t, env.Log) != 0 {
+		t.Errorf("one that comes back: %v", err)
+	}
+	close(left)
+	if err := stop(away); err == nil || !strings.Contains(err.Error(), "1 blocks of events stay") {
+		t.Errorf("without a log: %v", err)
+	}
+	if err := stop(env.Log); err != nil || lastOf(t, env.Log) != 1 {
+		t.Errorf("with a log: %v, its last fact is %d", err, lastOf(t, env.Log))
 	}
 }

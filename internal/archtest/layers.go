@@ -17,7 +17,7 @@ var Layers = withShared([]Layer{
 	{Dir: "logfiles", Is: "checks and repairs the files in which the embedded NATS keeps a stream", May: []string{"internal/made"}},
 	{Dir: "selfcheck", Is: "checks every minute that log and tables agree and every part is whole, and repairs", May: []string{".", "eventlog", "projector", "query"}},
 	{Dir: "cluster/records", Is: "carries the tables of one node of a cluster to another that cannot make them from the log any more", May: []string{"datadir", "engine"}},
-	{Dir: "cluster", Is: "what the nodes of a cluster tell each other beside the log: how far each is, and shared secrets", May: []string{".", "datadir", "internal/secretfile"}},
+	{Dir: "cluster", Is: "what the nodes of a cluster tell each other beside the log: how far each is, shared secrets, and who has left", May: []string{".", "datadir", "internal/bucket", "internal/secretfile"}},
 	{Dir: "standby", Is: "starts the parts that need ClickHouse, while events are taken already", May: []string{".", "datadir"}},
 	{Dir: "stray", Is: "counts messages in our streams that others wrote", May: []string{"."}},
 	{Dir: "watchdog", Is: "restarts the log after its disk was full or failed for a while"},

@@ -24,7 +24,7 @@ func Of(kind errata.Kind) int {
 		return http.StatusNotFound
 	case errata.KindMethodNotAllowed:
 		return http.StatusMethodNotAllowed
-	case errata.KindAlreadyEnrolled, errata.KindAlreadyRunning, errata.KindProjectionDiffers, errata.KindHistoryIncomplete:
+	case errata.KindAlreadyEnrolled, errata.KindAlreadyRunning, errata.KindProjectionDiffers, errata.KindHistoryIncomplete, errata.KindNodeNeeded:
 		return http.StatusConflict
 	case errata.KindBodyTooLarge:
 		return http.StatusRequestEntityTooLarge

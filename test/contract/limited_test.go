@@ -58,6 +58,7 @@ var asks = map[string][]struct{ query, body string }{
 	"POST " + projectsPath:                                      {{"", `{"name":"x"}`}},
 	"PATCH " + projectsPath + "/{project}":                      {{"", `{"archived":true}`}, {"", `{"name":"taken"}`}},
 	"POST /api/v1/admin/ops/erase":                              {{"", `{"users":["quokka user"]}`}},
+	"POST /api/v1/admin/ops/nodes/leave":                        {{"", `{"node":"c:6222"}`}},
 	"POST /api/v1/admin/ops/replay":                             {{"", `{"force":true}`}},
 	"POST /api/v1/admin/ops/log/accept":                         {{"", `{"by":"x"}`}},
 	"POST /api/v1/admin/ops/dead/replay":                        {{"", `{"all":true}`}},

@@ -68,6 +68,7 @@ export const scopeGroups: readonly ScopeGroup[] = [
       { name: 'Ops/Read', means: 'read the state of the service and its figures' },
       { name: 'Ops/Replay', means: 'make the records again from the log' },
       { name: 'Ops/Erase', means: 'erase a person from the records permanently' },
+      { name: 'Ops/Nodes', means: 'take a node out of the cluster permanently' },
       { name: 'Audit/Read', means: 'read and verify the audit trail' },
       { name: 'Keys/Manage', means: 'list, create and revoke keys' },
       { name: 'Events/Write', means: 'send errors' },
