@@ -17,11 +17,11 @@ import (
 )
 
 const clusterHelp = `A cluster is errata serve on three or five machines, with the same four settings on
-each; nothing else has to be done to join. docs/operations.md, "Three machines", has
-the settings.`
+each. A node joins when it is started with them, so there is no command for that.
+docs/operations.md, "Three machines", has the settings.`
 
 func newCluster(t *terminal) *cobra.Command {
-	return group("cluster", "Show the nodes of a cluster, or grow from one machine to three", clusterHelp, newClusterStatus(t), newClusterInit(t))
+	return group("cluster", "Show the nodes of a cluster, grow from one machine to three, or take a node out", clusterHelp, newClusterStatus(t), newClusterInit(t), newClusterLeave(t))
 }
 
 const clusterStatusHelp = `Lists the nodes of the cluster: who leads the log, how far the records of each are

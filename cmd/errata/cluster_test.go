@@ -30,3 +30,23 @@ func TestClusterInitNeedsACluster(t *testing.T) {
 		t.Errorf("code %d: %s", got.code, got.err)
 	}
 }
+
+// What to do next depends on how many nodes are left.
+func TestWhatComesAfterLeave(t *testing.T) {
+	for want, left := range map[string][]string{
+		"no further node may fail":                {"a:6222", "b:6222"},
+		"ERRATA_CLUSTER_PEERS may be these three": {"a:6222", "b:6222", "d:6222"},
+		"ERRATA_CLUSTER_PEERS stays as it is":     {"a:6222", "b:6222", "d:6222", "e:6222"},
+	} {
+		text := afterLeave("c:6222", left)
+		if !strings.Contains(text, want) || !strings.HasPrefix(text, "c:6222 has left the cluster; the nodes are "+strings.Join(left, ", ")) {
+			t.Errorf("%d nodes are left:\n%s", len(left), text)
+		}
+	}
+}
+
+func TestLeaveNeedsANode(t *testing.T) {
+	if got := command(t, nil, "cluster", "leave"); got.code != exitUsage {
+		t.Errorf("code %d: %s", got.code, got.err)
+	}
+}

@@ -164,6 +164,9 @@ func TestFirstStartForAPerson(t *testing.T) {
 	t.Run("projects", func(t *testing.T) { useProjects(t, s, data) })
 	t.Run("alerts", func(t *testing.T) { useAlerts(t, s, data) })
 	t.Run("errors", func(t *testing.T) { useErrors(t, data) })
+	if got := command(t, nil, "cluster", "leave", "c:6222", "--data", data); got.code != exitFailed || !strings.Contains(got.err, "in no cluster") {
+		t.Errorf("a node of no cluster leaves: %+v", got)
+	}
 	t.Run("mcp", func(t *testing.T) { useMCP(t, s, data) })
 	t.Run("reset-ip", func(t *testing.T) { resetIP(t, s, data) })
 	t.Run("bench", func(t *testing.T) { useBench(t, s, data) })
