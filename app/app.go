@@ -68,7 +68,7 @@ type App struct {
 	projector *projector.Projector
 	cluster   *cluster.Members // nil outside of a cluster
 	caughtUp  *ops.CaughtUp    // likewise
-	taker     *records.Taker   // likewise
+	tables    *records.Node    // likewise
 	// records knows whether the parts that need ClickHouse are up.
 	records        *standby.Phase
 	exchangeWriter *exchange.Writer

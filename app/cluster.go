@@ -100,7 +100,7 @@ func (a *App) aboutNode() (m cluster.Member) {
 	status := a.projector.Status()
 	m.Version, m.Folded, m.Lag = a.options.Version, status.Checkpoint.Sequence, status.Lag
 	m.Free, _, _ = a.engines.DiskRoom() // 0 where nobody knows
-	m.Doing = a.taker.Doing()
+	m.Doing = a.tables.Doing()
 	// Until the records have caught up, the tables of another node may take the place of these.
 	if a.records.Up() && a.caughtUp.Err() == nil {
 		m.Modules, m.Queries = a.exchangeWriter.Next(exchange.Modules), a.exchangeWriter.Next(exchange.Queries)

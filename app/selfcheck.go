@@ -45,7 +45,7 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	embedded := a.options.ClickHouseDSN == ""
 	var take func(context.Context) error
 	if a.options.Cluster.On() {
-		take = a.takeRecords
+		take = a.tables.Take
 	}
 	if a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,

@@ -239,6 +239,14 @@ func (c *Checker) Last() Result {
 	return c.last
 }
 
+// Whole names damage that the last look found, nil for none.
+func (c *Checker) Whole() error {
+	if damage := c.Last().Damage; len(damage) > 0 {
+		return fmt.Errorf("its own tables are damaged: %s", damage[0])
+	}
+	return nil
+}
+
 // Look looks once and mends what it can. The error says why the look failed.
 func (c *Checker) Look(ctx context.Context) error {
 	c.looking.Lock()

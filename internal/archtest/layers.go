@@ -16,7 +16,7 @@ var Layers = withShared([]Layer{
 	{Dir: "logcare", Is: "the gaps of the log, what was decided about them, and the repair of a log that is stopped", May: []string{".", "eventlog", "logfiles"}},
 	{Dir: "logfiles", Is: "checks and repairs the files in which the embedded NATS keeps a stream", May: []string{"internal/made"}},
 	{Dir: "selfcheck", Is: "checks every minute that log and tables agree and every part is whole, and repairs", May: []string{".", "eventlog", "projector", "query"}},
-	{Dir: "cluster/records", Is: "carries the tables of one node of a cluster to another that cannot make them from the log any more", May: []string{"datadir", "engine"}},
+	{Dir: "cluster/records", Is: "carries the tables of one node of a cluster to another that cannot make them from the log any more", May: []string{"datadir", "engine", "migrations", "projector"}},
 	{Dir: "cluster", Is: "what the nodes of a cluster tell each other beside the log: how far each is, shared secrets, and who has left", May: []string{".", "datadir", "internal/bucket", "internal/secretfile"}},
 	{Dir: "standby", Is: "starts the parts that need ClickHouse, while events are taken already", May: []string{".", "datadir"}},
 	{Dir: "stray", Is: "counts messages in our streams that others wrote", May: []string{"."}},
