@@ -48,7 +48,7 @@ type Servers interface {
 	// Remove makes them forget the node. It is no error when they do not know it.
 	Remove(ctx context.Context, node string) error
 	// Out says whether the others have forgotten that of this node.
-	Out() bool
+	Out(ctx context.Context) bool
 }
 
 // Departure says that a node has left for good. It is a value of the bucket.
@@ -246,7 +246,7 @@ func (m *Members) depart(node string, left bool) {
 
 // follow reads from the bucket who has left, until ctx ends or the watch breaks.
 func (m *Members) follow(ctx context.Context) error {
-	if m.cfg.Servers.Out() { // the bucket cannot be read here any more
+	if m.cfg.Servers.Out(ctx) { // the bucket cannot be read here any more
 		m.depart(m.cfg.Self, true)
 	}
 	ctx, cancel := context.WithCancel(ctx)

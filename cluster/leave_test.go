@@ -50,8 +50,8 @@ func (s *servers) Counts(_ context.Context, node string) (counts, there bool, er
 	return slices.Contains(s.count, node), slices.Contains(s.there, node), nil
 }
 
-func (s *servers) Leads() bool { return s.leader }
-func (s *servers) Out() bool   { return s.out }
+func (s *servers) Leads() bool              { return s.leader }
+func (s *servers) Out(context.Context) bool { return s.out }
 
 func (s *servers) Remove(_ context.Context, node string) error {
 	s.mu.Lock()

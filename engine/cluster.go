@@ -226,7 +226,7 @@ func (n *NATS) waitFor(ctx context.Context, ask func(context.Context) error, tel
 }
 
 func (n *NATS) askJetStream(ctx context.Context) error {
-	if n.isOut() {
+	if n.isOut(ctx) {
 		return ErrLeft
 	}
 	ctx, cancel := context.WithTimeout(ctx, quorumAsk)

@@ -105,15 +105,21 @@ func (l Leaving) Counts(ctx context.Context, node string) (counts, there bool, e
 	if err != nil {
 		return false, false, err
 	}
+	counts, there = has(meta, node)
+	return counts, there, nil
+}
+
+// has says whether the node is among those that count, and whether it is there.
+func has(meta *server.MetaClusterInfo, node string) (counts, there bool) {
 	if meta.Leader == node {
-		return true, true, nil
+		return true, true
 	}
 	for _, peer := range meta.Replicas {
 		if peer.Name == node {
-			return true, !peer.Offline, nil
+			return true, !peer.Offline
 		}
 	}
-	return false, false, nil
+	return false, false
 }
 
 // counted is whom the leader of the servers counts.
@@ -139,12 +145,27 @@ func (l Leaving) Leads() bool {
 
 // Out says whether the others have taken this node out, and its server has closed its streams. A
 // server that has not heard of it still reads the streams of the others.
-func (l Leaving) Out() bool { return l.NATS.isOut() }
+func (l Leaving) Out(ctx context.Context) bool { return l.NATS.isOut(ctx) }
 
-func (n *NATS) isOut() bool {
+// isOut asks the others: a server also closes its streams when its disk is full.
+func (n *NATS) isOut(ctx context.Context) bool {
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.cfg.Cluster.On() && n.embedded != nil && n.embedded.Running() && !n.embedded.JetStreamEnabled()
+	closed := n.cfg.Cluster.On() && n.embedded != nil && n.embedded.Running() && !n.embedded.JetStreamEnabled()
+	n.mu.Unlock()
+	if !closed {
+		return false
+	}
+	conn, err := n.dialSystem()
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	meta, err := counted(ctx, conn)
+	if err != nil {
+		return false
+	}
+	counts, _ := has(meta, n.cfg.self)
+	return !counts
 }
 
 // errLeads says that the node led the other servers until now.

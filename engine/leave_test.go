@@ -50,7 +50,7 @@ func TestTwoOfFiveLeave(t *testing.T) {
 	takeOut(ctx, t, asked, alive.Self())
 	awaitWhole(ctx, t, stay...)
 	if err := alive.waitFor(ctx, func(ctx context.Context) error {
-		if leaving(alive).Out() { // not every server hears of it
+		if leaving(alive).Out(ctx) { // not every server hears of it
 			return nil
 		}
 		ctx, cancel := context.WithTimeout(ctx, quorumAsk)
@@ -71,6 +71,29 @@ func TestTwoOfFiveLeave(t *testing.T) {
 	}
 	startAgain(ctx, t, asked, dead.cfg)
 	awaitWhole(ctx, t, stay...)
+}
+
+// A server closes its streams when its disk is full, and has not left because of that.
+func TestAFullDiskIsNoLeave(t *testing.T) {
+	nodes := startThree(t)
+	ctx, cancel := context.WithTimeout(t.Context(), fiveLimit)
+	defer cancel()
+	full := nodes[2]
+	if err := full.embedded.ShutdownJetStream(); err != nil {
+		t.Fatal(err)
+	}
+	if full.embedded.JetStreamEnabled() {
+		t.Fatal("the server has not closed its streams")
+	}
+	if err := full.waitFor(ctx, func(ctx context.Context) error { // a new leader may have to be found
+		_, _, err := leaving(full).Counts(ctx, full.Self())
+		return err
+	}, func(error) {}); err != nil {
+		t.Fatal(err)
+	}
+	if leaving(full).Out(ctx) {
+		t.Error("the node takes itself for one that has left")
+	}
 }
 
 // takeOut takes a node out, and waits until the servers do not count it.
