@@ -37,18 +37,25 @@ type gaps struct {
 	mu     sync.Mutex
 	last   time.Time     // of the last answer to anybody
 	silent time.Duration // nobody was answered
-	waited time.Duration // one sender, from its first try
+	waited time.Duration // one sender without patience, from its first try
 }
 
-// answered notes that a request was answered now, which was sent at first at the time.
-func (g *gaps) answered(first time.Time) {
+// impatient is after how long a sender turns to another service that waits for no answer of one
+// that may be frozen.
+const impatient = time.Second
+
+// answered notes that a request was answered now, which was sent at first at the time by a
+// sender that waits so long for an answer.
+func (g *gaps) answered(first time.Time, limit time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
 	if !g.last.IsZero() {
 		g.silent = max(g.silent, now.Sub(g.last))
 	}
-	g.last, g.waited = now, max(g.waited, now.Sub(first))
+	if g.last = now; limit <= impatient {
+		g.waited = max(g.waited, now.Sub(first))
+	}
 }
 
 // take returns the longest times since the last call.
@@ -148,7 +155,7 @@ func (c *client) run(ctx context.Context) {
 func (c *client) untilTaken(send func([]sent) bool, events []sent) bool {
 	for first := time.Now(); ; c.referee.resends.Add(1) {
 		if send(events) {
-			c.referee.gaps.answered(first)
+			c.referee.gaps.answered(first, c.limit)
 			c.referee.accept(events)
 			return true
 		}

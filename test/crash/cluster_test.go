@@ -352,7 +352,7 @@ func (c *cluster) anywhere(seed uint64, i int, abandon <-chan struct{}) *client 
 	for k := range c.nodes {
 		one.addrs = append(one.addrs, c.nodes[(i+k)%nodes].addr)
 	}
-	one.limit = []time.Duration{2 * time.Second, 6 * time.Second}[i%2]
+	one.limit = []time.Duration{impatient, 6 * time.Second}[i%2]
 	return one
 }
 

@@ -187,7 +187,7 @@ func (c *cluster) awaitAnswers() {
 type wait struct {
 	name string
 	runs int
-	// silent: nobody was answered; waited: one sender, from its first try; behind: the records
+	// silent: nobody was answered; waited: one sender without patience, from its first try; behind: the records
 	// of a node, after all nodes were ready; lasted: the fault, until all was well.
 	silent, waited, behind, lasted time.Duration
 }
