@@ -8,6 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 const (
@@ -23,6 +25,9 @@ const (
 	// gone.
 	idleConsumer = 30 * time.Second
 )
+
+// consumerPauses are the pauses between tries to find a consumer that was just made.
+var consumerPauses = background.Pauses{First: 5 * time.Millisecond, Most: 200 * time.Millisecond}
 
 // errLost says that another auditor appended first.
 var errLost = errors.New("another auditor appended to the audit trail first")
@@ -117,6 +122,10 @@ func (s stream) walk(ctx context.Context, from, to uint64, yield func(n uint64, 
 		defer cancel()
 		_ = s.js.DeleteConsumer(ctx, s.name, info.Name) // the server forgets it anyway
 	}()
+	// In a cluster the consumer may be on another node, which this one does not know at once.
+	found, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	tries := consumerPauses.Begin()
 	var delivered uint64
 	for pending := info.NumPending; pending > delivered && from <= to; {
 		batch, err := consumer.Fetch(int(min(pending-delivered, to-from+1, fetchEntries)), jetstream.FetchMaxWait(fetchTimeout))
@@ -136,6 +145,9 @@ func (s stream) walk(ctx context.Context, from, to uint64, yield func(n uint64, 
 			if from = meta.Sequence.Stream + 1; from > to+1 || !yield(from-1, msg.Data()) {
 				return nil
 			}
+		}
+		if errors.Is(batch.Error(), nats.ErrNoResponders) && delivered == before && tries.Wait(found) {
+			continue
 		}
 		if err := errors.Join(batch.Error(), ctx.Err()); err != nil || delivered == before {
 			return fmt.Errorf("read the audit trail from %d: it did not come in time: %w", from, errors.Join(err, context.DeadlineExceeded))
