@@ -37,7 +37,7 @@ func TestCheckFindsWhatDiffers(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, target, sent string
 		status               int
-		header, body         string // header: "Name: value, …"; JSON and an id are always there
+		header, body         string // header: "Name: value, …"; JSON, an id and a position are always there
 		want                 string // part of the difference, "" for none
 	}{
 		"a list":                {"GET", list + "?order=COUNT&page=&limit=7", "", 200, "", emptyPage, ""},
@@ -51,6 +51,7 @@ func TestCheckFindsWhatDiffers(t *testing.T) {
 		"not JSON":              {"GET", list, "", 200, "", "<html>", "JSON"},
 		"another type":          {"GET", list, "", 200, "Content-Type: text/html", emptyPage, "text/html"},
 		"no id":                 {"GET", list, "", 200, "X-Request-Id: ", emptyPage, "X-Request-Id"},
+		"no position":           {"GET", list, "", 200, "X-Errata-Position: ", emptyPage, "X-Errata-Position"},
 		"an error":              {"GET", list, "", 422, "", failed("invalid_order"), ""},
 		"of another operation":  {"GET", list, "", 422, "", failed("invalid_date"), "invalid_date"},
 		"of another status":     {"GET", list, "", 422, "", failed("not_found"), "404"},
@@ -72,7 +73,7 @@ func TestCheckFindsWhatDiffers(t *testing.T) {
 		"a browser asks":                               {"OPTIONS", "/api/7/envelope/", "", 200, "", "", ""},
 		"a body where none is":                         {"GET", "/api/v1/openapi.json", "", 304, "ETag: x", "{}", "body"},
 	} {
-		header := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"r"}}
+		header := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"r"}, "X-Errata-Position": {"7"}}
 		if key, value, found := strings.Cut(c.header, ": "); found {
 			header.Set(key, value)
 		}
