@@ -125,6 +125,12 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestGoneOccurrencesLeaveTheDisk$",
 	},
 	{
+		Name: "batch-does-not-see-the-one-before",
+		Edits: []edit{{"projector/committer.go",
+			"			c.cache.put(ch.key, ch.now)\n", ""}},
+		Package: "./projector", Run: "^TestTheNextBatchIsPreparedBesideAnInsert$",
+	},
+	{
 		Name: "older-records-taken-for-new",
 		Edits: []edit{{"projector/committer.go",
 			"	fold := min(cp.Fold, FoldVersion)\n", "	fold := FoldVersion\n"}},
