@@ -38,22 +38,23 @@ PLAIN_FLAGS = -trimpath $(LEAN)
 # before it ends.
 FAST = GOGC=400 GOMEMLIMIT=2GiB GORACE="atexit_sleep_ms=0 $(GORACE)"
 
-# One more at the same time than there are processors, because some mostly wait: for
-# starts, for the disk, for processes that they kill.
-AT_ONCE = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Two more at the same time than there are processors, because many mostly wait: for
+# starts, for the disk, for processes that they kill. With one more, a fifth of the
+# processors' time is left over.
+AT_ONCE = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 # Where goroutines share memory, the tests run with the race detector. In the other
 # packages one goroutine does the work, or processes are tested that have no detector
 # (crash, gate, cmd/errata), or the tests take up to twice as long with it (app, query,
-# projector, selfcheck); flow and api run the same code with it. `make race` runs all
-# with it. In both lists what takes longest comes first, so that it does not run alone at
-# the end.
-SHARING = ./test/flow ./api ./engine ./agents ./audit ./certs ./cluster ./eventlog ./ingest/door ./settings ./feed ./access ./client/... \
+# projector, selfcheck, engine with its five servers); flow and api run the same code
+# with it. `make race` runs all with it. In both lists what takes longest comes first,
+# so that it does not run alone at the end.
+SHARING = ./test/flow ./api ./agents ./audit ./certs ./cluster ./eventlog ./ingest/door ./settings ./feed ./access ./client/... \
 	./ingest ./ingest/leaf ./ingest/natsin ./ingest/quota ./internal/background ./logcare ./ops ./projects \
 	./signin/... ./standby ./stray ./watchdog
 MODULE  = $(shell $(GO) list -m)
 named   = $(patsubst $(MODULE)/%,./%,$(shell $(GO) list $(1)))
 RACED   = $(if $(RACE),$(SHARING))
-OTHERS  = ./test/crash ./query $(filter-out $(VOLUME) $(if $(RACE),$(call named,$(SHARING))),$(call named,./...))
+OTHERS  = ./test/crash ./app ./projector ./selfcheck ./query ./engine $(filter-out $(VOLUME) $(if $(RACE),$(call named,$(SHARING))),$(call named,./...))
 
 FUZZTIME ?= 30s
 comma    := ,
