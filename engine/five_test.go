@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -28,18 +29,23 @@ func TestThreeServersBecomeFive(t *testing.T) {
 		t.Fatal(err)
 	}
 	five := addTwo(ctx, t, nodes)
-	leaders := 0
 	for _, n := range five {
 		useStream(ctx, t, n)
-		if peers := n.embedded.JetStreamClusterPeers(); len(peers) > 0 { // the leader alone says them
-			leaders++
-			if len(peers) != len(five) {
-				t.Errorf("the leader counts the nodes %v, want %d", peers, len(five))
+	}
+	if err := five[0].waitFor(ctx, func(context.Context) error { // the leader counts who it has heard of
+		leaders, counts := 0, []string(nil)
+		for _, n := range five {
+			if peers := n.embedded.JetStreamClusterPeers(); len(peers) > 0 { // the leader alone says them
+				counts = peers
+				leaders++
 			}
 		}
-	}
-	if leaders != 1 {
-		t.Errorf("%d leaders, want 1", leaders)
+		if leaders != 1 || len(counts) != len(five) {
+			return fmt.Errorf("%d leaders, which count %v", leaders, counts)
+		}
+		return nil
+	}, func(error) {}); err != nil {
+		t.Errorf("not one leader that counts five nodes: %v", err)
 	}
 	for _, n := range five[3:] { // two of five may be away
 		if err := n.Stop(ctx); err != nil {
