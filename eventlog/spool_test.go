@@ -47,23 +47,36 @@ func (l logEnv) drainInto(t *testing.T, log, spool eventlog.Log) (drained <-chan
 	return took
 }
 
+// awayLog is a log that nobody takes blocks for until its stream is made.
+func (l logEnv) awayLog() eventlog.Log {
+	log := l.Log
+	log.Stream, log.Prefix = "LATER"+l.Namespace, "later"+l.Namespace+"."
+	return log
+}
+
+// openAppender makes an appender that is closed at the end of the test.
+func openAppender(t *testing.T, log, spool eventlog.Log) *eventlog.Appender {
+	t.Helper()
+	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: log, Spool: &spool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := appender.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return appender
+}
+
 // When the disk of a node is full, neither its log nor its spool takes a block. Senders are told
 // so while they still have the time to turn to another node.
 func TestSpoolThatTakesNothing(t *testing.T) {
 	const senderWaits = 2 * time.Second
 	env := newLog(t)
-	log, spool := env.Log, env.Log
-	log.Stream, log.Prefix = "LATER"+env.Namespace, "later"+env.Namespace+"."
+	log, spool := env.awayLog(), env.Log
 	spool.Stream, spool.Prefix = "GONE"+env.Namespace, "gone"+env.Namespace+"."
-	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: log, Spool: &spool})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := appender.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
+	appender := openAppender(t, log, spool)
 	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		ctx, cancel := context.WithTimeout(t.Context(), senderWaits)
 		err := appender.Append(ctx, []errata.Event{event(id)})
@@ -82,18 +95,9 @@ func TestSpoolWhileTheLogIsAway(t *testing.T) {
 	if err := migrations.MakeNodeSpool(t.Context(), env.Broker.JetStream, env.Namespace, node, "", 64<<20); err != nil {
 		t.Fatal(err)
 	}
-	log, spool := env.Log, env.Log
-	log.Stream, log.Prefix = "LATER"+env.Namespace, "later"+env.Namespace+"."
+	log, spool := env.awayLog(), env.Log
 	spool.Stream, spool.Prefix = migrations.NodeSpool(env.Namespace, node)
-	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{Log: log, Spool: &spool})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := appender.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
+	appender := openAppender(t, log, spool)
 	put := func(id string) (position uint64) {
 		t.Helper()
 		ctx, written := errata.WithWritten(t.Context())
