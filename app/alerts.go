@@ -45,7 +45,7 @@ func (a *App) openAlerts(ctx context.Context) (err error) {
 		},
 		Slug: func(project uint64) string { return a.projects.Known().SlugOf(project) },
 		Page: func() string { return cmp.Or(o.PublicURL, a.welcome.URL) },
-		Now:  o.Now, Logger: a.logger, Registerer: o.Registry,
+		Now:  o.Now, Logger: a.logger, Registerer: a.registry,
 	})
 	return err
 }

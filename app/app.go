@@ -50,6 +50,7 @@ type App struct {
 	logger   *slog.Logger
 	cleanups background.Cleanups
 	life     life
+	registry *ops.Attempts // of the metrics
 	// alarms are raised by the parts that find something wrong.
 	alarms *ops.Alarms
 	// strays counts the messages in our streams that the readers leave out.
@@ -141,21 +142,35 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	if a.rules, err = ingest.NewRules(o.InstallRoots, o.Scrub); err != nil {
 		return nil, err
 	}
-	if a.alarms, err = ops.NewAlarms(o.Registry, o.Now, o.Logger); err != nil {
+	a.registry = ops.NewAttempts(o.Registry)
+	if a.alarms, err = ops.NewAlarms(a.registry, o.Now, o.Logger); err != nil {
 		return nil, err
 	}
-	if a.strays, err = stray.New(o.Registry, o.Logger); err != nil {
+	if a.strays, err = stray.New(a.registry, o.Logger); err != nil {
 		return nil, err
 	}
+	a.registry.Keep()
 	for _, step := range a.steps() {
 		began := time.Now()
-		if err := a.engines.Settled(ctx, step.do); err != nil {
+		if err := a.engines.Settled(ctx, a.attempt(step)); err != nil {
 			// It stops what it has started. ctx may have ended, which is one reason for a failure.
 			return nil, errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 		}
 		a.logger.Debug("started", "part", step.name, "took", time.Since(began))
 	}
 	return a, nil
+}
+
+// attempt is the step, which can be tried again when it has failed.
+func (a *App) attempt(s step) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := s.do(ctx)
+		if err != nil {
+			a.registry.Undo()
+		}
+		a.registry.Keep()
+		return err
+	}
 }
 
 // allSteps are those of a service that keeps its own records.
@@ -214,14 +229,14 @@ func (a *App) openData(context.Context) (err error) {
 }
 
 func (a *App) openCertificates(context.Context) (err error) {
-	a.certs, err = certs.Open(a.options.TLS, a.dir, certs.Config{Listener: "http", Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry})
+	a.certs, err = certs.Open(a.options.TLS, a.dir, certs.Config{Listener: "http", Now: a.options.Now, Logger: a.logger, Registerer: a.registry})
 	return err
 }
 
 func (a *App) startEngines(ctx context.Context) (err error) {
 	if a.engines, err = engine.Start(ctx, engine.Config{
 		Options: a.options.Options, Dir: a.dir, Publish: migrations.IntakeSubjects(a.options.Namespace),
-		ClickHouseLater: true, CAFile: a.options.TLS.CAFile, Logger: a.logger, Registerer: a.options.Registry,
+		ClickHouseLater: true, CAFile: a.options.TLS.CAFile, Logger: a.logger, Registerer: a.registry,
 	}); err != nil {
 		return err
 	}

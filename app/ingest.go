@@ -23,7 +23,7 @@ func (a *App) openIngest(context.Context) (err error) {
 		Log: a.log, Random: rand.Reader,
 		Rules: a.rules, Noise: a.noise, RetentionDays: a.asked.RetentionDays, Context: a.asked.Context, UserKey: a.keys.UserKey,
 		Switches: a.switches,
-		Logger:   a.logger, Registerer: a.options.Registry,
+		Logger:   a.logger, Registerer: a.registry,
 	})
 	return err
 }
@@ -32,7 +32,7 @@ func (a *App) openIngest(context.Context) (err error) {
 func (a *App) openQuotas(context.Context) (err error) {
 	a.quotas, err = quota.New(quota.Config{
 		KeyPerMinute: a.options.KeyEventsPerMinute, ProjectPerMinute: a.options.ProjectEventsPerMinute,
-		OfProject: a.asked.EventsPerMinute, Now: a.options.Now, Registerer: a.options.Registry,
+		OfProject: a.asked.EventsPerMinute, Now: a.options.Now, Registerer: a.registry,
 	})
 	a.noise = &ingest.Noise{Rules: a.asked.Rules, Dropped: a.quotas.Dropped}
 	return err
@@ -44,7 +44,7 @@ func (a *App) startNATSIn(context.Context) error {
 	a.letters = natsin.NewLetters(a.queues(), a.rules)
 	receiver, err := natsin.New(natsin.Config{
 		Queues: a.queues(), Log: a.stream(), Accepter: a.pipeline, Rules: a.rules, Kept: a.imports, Project: a.options.NATSProject, Archived: a.asked.Archived, Quotas: a.quotas,
-		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("log"),
+		Now: a.options.Now, Logger: a.logger, Registerer: a.registry, Skipped: a.strays.In("log"),
 	})
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (a *App) doorConfig() door.Config {
 		Accepter: a.pipeline, Keyring: a.keyring, Archived: a.asked.Archived, Switches: a.switches,
 		TrustedProxies: a.options.TrustedProxies,
 		Budget:         door.NewBudget(door.DefaultBudget), Quotas: a.quotas,
-		Now: a.options.Now, Registerer: a.options.Registry, Logger: a.logger,
+		Now: a.options.Now, Registerer: a.registry, Logger: a.logger,
 	}
 }
 

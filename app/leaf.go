@@ -64,7 +64,7 @@ func (a *App) listenLeaf(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := ops.RegisterMetrics(a.options.Registry, a.log, ops.NewDisk(a.engines.DiskRoom)); err != nil {
+	if err := ops.RegisterMetrics(a.registry, a.log, ops.NewDisk(a.engines.DiskRoom)); err != nil {
 		return err
 	}
 	c := a.apiConfig(receivers, a.leafHealth())
@@ -94,7 +94,7 @@ func (a *App) startHub(context.Context) error {
 	hub, err := leaf.NewHub(leaf.Config{
 		Log: a.stream(), Kept: a.imports, Keys: a.keysBucket, Projects: a.projects.AtDoors, Connected: a.engines.NATS.Leaves, Conn: a.engines.NATS.HubConn(),
 		Spool: migrations.SpoolStream, CopiedKeys: migrations.KeysBucket(""),
-		Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("log"), Registerer: a.options.Registry,
+		Now: a.options.Now, Logger: a.logger, Skipped: a.strays.In("log"), Registerer: a.registry,
 	})
 	if err != nil {
 		return err

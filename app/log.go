@@ -16,7 +16,7 @@ import (
 
 func (a *App) openLog(context.Context) error {
 	appender, err := eventlog.NewAppender(eventlog.AppenderConfig{
-		Log: a.stream(), Spool: a.spool(), Queue: a.options.IsLeaf(), Logger: a.logger, Registerer: a.options.Registry,
+		Log: a.stream(), Spool: a.spool(), Queue: a.options.IsLeaf(), Logger: a.logger, Registerer: a.registry,
 	})
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (a *App) openLogCare(ctx context.Context) (err error) {
 	a.logCare, err = logcare.New(ctx, logcare.Config{
 		Log: a.stream(), Policy: logcare.Policy(a.options.LogGaps), Alarms: a.alarms,
 		Folder: files, Mended: a.engines.NATS.Damaged(), LazySync: a.options.LazySync,
-		Logger: a.logger, Registerer: a.options.Registry,
+		Logger: a.logger, Registerer: a.registry,
 	})
 	return err
 }
@@ -68,7 +68,7 @@ func (a *App) startWatchdog(context.Context) error {
 	dog, err := watchdog.New(watchdog.Config{
 		Stopped: a.engines.NATS.Stopped, TestRoom: a.engines.NATS.TestRoom, Restart: a.engines.NATS.Restart,
 		Silent: silent,
-		Alarms: a.alarms, Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
+		Alarms: a.alarms, Now: a.options.Now, Logger: a.logger, Registerer: a.registry,
 	})
 	if err != nil {
 		return err

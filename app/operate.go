@@ -25,7 +25,7 @@ func (a *App) openImport(context.Context) error {
 	files, err := legacy.New(legacy.Config{
 		Dir: dir, Log: a.stream(), Book: eventlog.NewImportBook(a.imports),
 		Rules: a.rules, Project: a.options.LegacyProject, Archived: a.asked.Archived, Noise: a.noise,
-		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry,
+		Now: a.options.Now, Logger: a.logger, Registerer: a.registry,
 	})
 	if err != nil {
 		return err

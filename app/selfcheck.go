@@ -50,7 +50,7 @@ func (a *App) startSelfCheck(context.Context) (err error) {
 	if a.checker, err = selfcheck.New(selfcheck.Config{
 		ClickHouse: a.engines.ClickHouse(), Projector: a.projector, Log: a.stream(), Alarms: a.alarms,
 		Rebuild: a.replayer.Remake, Undecided: a.logCare.Undecided, Sole: embedded, First: a.firstLook, Take: take, Mark: a.dir.Join(selfCheckMark),
-		Logger: a.logger, Registerer: a.options.Registry, Now: a.options.Now,
+		Logger: a.logger, Registerer: a.registry, Now: a.options.Now,
 	}); err != nil {
 		return err
 	}

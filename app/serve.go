@@ -66,7 +66,7 @@ func (a *App) handler() (http.Handler, error) {
 	}
 	policyReports := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "errata_csp_reports_total", Help: "Breaches of the page's Content-Security-Policy, as browsers report them."})
-	if err := ops.RegisterMetrics(a.options.Registry, a.log, ops.NewDisk(a.engines.DiskRoom), policyReports, a.engines.ClickHouseMetrics()); err != nil {
+	if err := ops.RegisterMetrics(a.registry, a.log, ops.NewDisk(a.engines.DiskRoom), policyReports, a.engines.ClickHouseMetrics()); err != nil {
 		return nil, err
 	}
 	page, err := web.New()

@@ -65,7 +65,7 @@ func (a *App) openSignIns(ctx context.Context) (err error) {
 		Log: a.stream(), Settings: a.settings, InForce: func() signin.Settings { return a.settings.Snapshot().Security },
 		Mail: mail, Places: places, SecretDir: a.dir.Path(), Challenges: challenges, Enrolments: enrolments,
 		Familiar: known, Days: o.SignInMemoryDays, Skipped: a.strays.In("log"), Now: o.Now, Logger: a.logger,
-		Registerer: o.Registry,
+		Registerer: a.registry,
 	})
 	if err == nil {
 		a.cleanups.Add("sign-ins", a.signIns.Stop)

@@ -20,7 +20,7 @@ const markFile = "log.mark"
 func (a *App) makeProjector(context.Context) (err error) {
 	a.projector, err = projector.NewUnlocated(projector.Config{
 		Log: a.stream(), ClickHouse: a.engines.ClickHouse(),
-		Logger: a.logger, Registerer: a.options.Registry, Gaps: a.logCare, Elsewhere: a.options.Cluster.On(),
+		Logger: a.logger, Registerer: a.registry, Gaps: a.logCare, Elsewhere: a.options.Cluster.On(),
 		Own: a.options.ClickHouseDSN == "",
 	})
 	if err != nil {
@@ -79,7 +79,7 @@ func (a *App) makeExchangeWriter(ctx context.Context) (err error) {
 	a.exchangeWriter, err = exchange.NewWriter(ctx, exchange.WriterConfig{
 		Stream: a.exchanges(), ClickHouse: a.engines.ClickHouse(),
 		ModuleDays: a.options.ModuleLogDays, QueryDays: a.options.QueryLogDays,
-		Now: a.options.Now, Logger: a.logger, Registerer: a.options.Registry, Skipped: a.strays.In("exchanges"), Keep: a.keepExchanges,
+		Now: a.options.Now, Logger: a.logger, Registerer: a.registry, Skipped: a.strays.In("exchanges"), Keep: a.keepExchanges,
 	})
 	return err
 }
