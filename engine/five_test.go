@@ -21,13 +21,7 @@ func TestThreeServersBecomeFive(t *testing.T) {
 	nodes := startThree(t)
 	ctx, cancel := context.WithTimeout(t.Context(), fiveLimit)
 	defer cancel()
-	js := nodes[0].JetStream()
-	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: copies}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := js.Publish(ctx, "s", []byte("of three")); err != nil {
-		t.Fatal(err)
-	}
+	makeStream(ctx, t, nodes[0])
 	five := addTwo(ctx, t, nodes)
 	for _, n := range five {
 		useStream(ctx, t, n)
@@ -95,6 +89,17 @@ func addTwo(ctx context.Context, t *testing.T, three []*NATS) (five []*NATS) {
 		start(n.cfg)
 	}
 	return five
+}
+
+// makeStream makes the stream of three replicas, with one message.
+func makeStream(ctx context.Context, t *testing.T, n *NATS) {
+	t.Helper()
+	if _, err := n.JetStream().CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: copies}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.JetStream().Publish(ctx, "s", []byte("of three")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // useStream writes and reads the stream of three replicas.

@@ -105,21 +105,15 @@ func (l Leaving) Counts(ctx context.Context, node string) (counts, there bool, e
 	if err != nil {
 		return false, false, err
 	}
-	counts, there = has(meta, node)
-	return counts, there, nil
-}
-
-// has says whether the node is among those that count, and whether it is there.
-func has(meta *server.MetaClusterInfo, node string) (counts, there bool) {
 	if meta.Leader == node {
-		return true, true
+		return true, true, nil
 	}
 	for _, peer := range meta.Replicas {
 		if peer.Name == node {
-			return true, !peer.Offline
+			return true, !peer.Offline, nil
 		}
 	}
-	return false, false
+	return false, false, nil
 }
 
 // counted is whom the leader of the servers counts.
@@ -155,17 +149,8 @@ func (n *NATS) isOut(ctx context.Context) bool {
 	if !closed {
 		return false
 	}
-	conn, err := n.dialSystem()
-	if err != nil {
-		return false
-	}
-	defer conn.Close()
-	meta, err := counted(ctx, conn)
-	if err != nil {
-		return false
-	}
-	counts, _ := has(meta, n.cfg.self)
-	return !counts
+	counts, _, err := Leaving{NATS: n}.Counts(ctx, n.cfg.self)
+	return err == nil && !counts
 }
 
 // errLeads says that the node led the other servers until now.

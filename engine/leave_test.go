@@ -26,12 +26,7 @@ func TestTwoOfFiveLeave(t *testing.T) {
 	nodes := startThree(t)
 	ctx, cancel := context.WithTimeout(t.Context(), fiveLimit)
 	defer cancel()
-	if _, err := nodes[0].JetStream().CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: copies}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := nodes[0].JetStream().Publish(ctx, "s", []byte("of three")); err != nil {
-		t.Fatal(err)
-	}
+	makeStream(ctx, t, nodes[0])
 	five := addTwo(ctx, t, nodes)
 	for _, n := range five {
 		useStream(ctx, t, n)
@@ -136,12 +131,7 @@ func TestANewNodeTakesThePlace(t *testing.T) {
 	nodes := startThree(t)
 	ctx, cancel := context.WithTimeout(t.Context(), fiveLimit)
 	defer cancel()
-	if _, err := nodes[0].JetStream().CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: copies}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := nodes[0].JetStream().Publish(ctx, "s", []byte("of three")); err != nil {
-		t.Fatal(err)
-	}
+	makeStream(ctx, t, nodes[0])
 	asked, gone := leaving(nodes[0]), nodes[2]
 	if err := gone.Stop(ctx); err != nil {
 		t.Fatal(err)
