@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/errata-log/errata/projector"
@@ -75,20 +74,6 @@ func (l *ledger) merge(point string) (into string, goOn func()) {
 	return strings.Split(young[0], "_")[1] + "_" + strings.Split(young[1], "_")[2], goOn
 }
 
-// optimize merges the table. stopped says that ClickHouse does not because merges are stopped.
-func (l *ledger) optimize(table string) (stopped bool) {
-	l.t.Helper()
-	err := l.ClickHouse.Exec(context.WithoutCancel(l.t.Context()), "OPTIMIZE TABLE "+table+" FINAL SETTINGS optimize_throw_if_noop = 1")
-	const aborted = 236
-	if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) && answer.Code == aborted {
-		return true
-	}
-	if err != nil {
-		l.t.Error(err)
-	}
-	return false
-}
-
 // heard is a connection that tells a test what is asked. before may refuse it.
 type heard struct {
 	driver.Conn
@@ -142,7 +127,7 @@ func TestRewindBesideAMerge(t *testing.T) {
 	if left := l.partsOf("records"); !slices.Equal(left, names[:len(names)-2]) || l.checkpoint(p) != to {
 		t.Errorf("the parts are %v at %+v, were %v; told: %+v", left, l.checkpoint(p), names, to)
 	}
-	if l.optimize("records") {
+	if l.Optimize("records") {
 		t.Error("the merges were not started again")
 	}
 	_, stop := l.start()
@@ -179,7 +164,7 @@ func TestHoldWaitsForMerges(t *testing.T) {
 			if there != merged {
 				t.Errorf("the parts are %v, merged: %t, want %t", before, there, merged)
 			}
-			if !l.optimize("records") {
+			if !l.Optimize("records") {
 				t.Error("a held table was merged")
 			}
 			if after := l.partsOf("records"); !slices.Equal(after, before) {
@@ -188,7 +173,7 @@ func TestHoldWaitsForMerges(t *testing.T) {
 			if err := release(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if l.optimize("records") || merges.Held("records") {
+			if l.Optimize("records") || merges.Held("records") {
 				t.Error("the merges were not started again")
 			}
 		})
@@ -211,7 +196,7 @@ func TestHoldGivesUp(t *testing.T) {
 		t.Errorf("while a merge runs, a hold answers %v", err)
 	}
 	goOn()
-	if merges.Held("records") || l.optimize("records") {
+	if merges.Held("records") || l.Optimize("records") {
 		t.Error("a hold that failed still holds the merges")
 	}
 }
@@ -235,7 +220,7 @@ func TestHoldsAreCounted(t *testing.T) {
 					return
 				}
 				for _, table := range held {
-					if !merges.Held(table) || !l.optimize(table) {
+					if !merges.Held(table) || !l.Optimize(table) {
 						t.Errorf("%s is held and was merged", table)
 					}
 				}
@@ -249,7 +234,7 @@ func TestHoldsAreCounted(t *testing.T) {
 	}
 	work.Wait()
 	for _, table := range tables {
-		if merges.Held(table) || l.optimize(table) {
+		if merges.Held(table) || l.Optimize(table) {
 			t.Errorf("nobody holds %s, and it is not merged", table)
 		}
 	}
@@ -272,16 +257,16 @@ func TestHoldOutlivesAnExchange(t *testing.T) {
 	if before == l.number("SELECT sipHash64(toString(uuid)) FROM system.tables WHERE database = currentDatabase() AND name = 'records'") {
 		t.Fatal("the table is the same as before")
 	}
-	if !l.optimize("records") {
+	if !l.Optimize("records") {
 		t.Error("the new table was merged although its name is held")
 	}
-	if l.optimize("contexts") {
+	if l.Optimize("contexts") {
 		t.Error("a table that nobody holds is not merged")
 	}
 	if err := release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if l.optimize("records") {
+	if l.Optimize("records") {
 		t.Error("the merges of the new table were not started")
 	}
 }
@@ -302,13 +287,13 @@ func TestMergesOfAKilledProcessGoOn(t *testing.T) {
 	if err := merges.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if l.optimize("records") {
+	if l.Optimize("records") {
 		t.Error("the merges stay stopped although who has stopped them is gone")
 	}
-	if !l.optimize("contexts") {
+	if !l.Optimize("contexts") {
 		t.Error("a held table was merged")
 	}
-	if err := release(t.Context()); err != nil || l.optimize("contexts") {
+	if err := release(t.Context()); err != nil || l.Optimize("contexts") {
 		t.Errorf("the merges were not started again: %v", err)
 	}
 }
@@ -331,11 +316,11 @@ func TestMergesThatWereNotStarted(t *testing.T) {
 	if _, err := merges.Hold(t.Context(), "records"); !errors.Is(err, away) || merges.Held("records") {
 		t.Errorf("held while ClickHouse is away: %v", err)
 	}
-	if !l.optimize("records") {
+	if !l.Optimize("records") {
 		t.Fatal("the merges were started")
 	}
 	answer = nil
-	if err := merges.Tell(t.Context()); err != nil || l.optimize("records") {
+	if err := merges.Tell(t.Context()); err != nil || l.Optimize("records") {
 		t.Errorf("the merges were not started later: %v", err)
 	}
 }

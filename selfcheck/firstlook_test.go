@@ -3,23 +3,7 @@ package selfcheck_test
 import (
 	"errors"
 	"testing"
-
-	"github.com/ClickHouse/clickhouse-go/v2"
 )
-
-// heldBack says that ClickHouse does not merge the records because merges are stopped.
-func (h *house) heldBack() bool {
-	h.t.Helper()
-	err := h.ClickHouse.Exec(h.t.Context(), "OPTIMIZE TABLE records FINAL SETTINGS optimize_throw_if_noop = 1")
-	const aborted = 236
-	if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) && answer.Code == aborted {
-		return true
-	}
-	if err != nil {
-		h.t.Error(err)
-	}
-	return false
-}
 
 // lookFirst looks, and checks that merges are not held any more.
 func (h *house) lookFirst() {
@@ -27,7 +11,7 @@ func (h *house) lookFirst() {
 	if err := h.checker.Look(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}
-	if h.heldBack() {
+	if h.Optimize("records") {
 		h.t.Error("merges are held after the first look")
 	}
 }
@@ -41,7 +25,7 @@ func TestStartIsTriedAgain(t *testing.T) {
 		if err := h.first.Hold(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if !h.heldBack() {
+		if !h.Optimize("records") {
 			t.Error("the records are merged before the first look")
 		}
 	}
@@ -49,7 +33,7 @@ func TestStartIsTriedAgain(t *testing.T) {
 	if err := h.first.Hold(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if h.heldBack() {
+	if h.Optimize("records") {
 		t.Error("a start that is tried again behind the first look has stopped the merges")
 	}
 }
@@ -68,7 +52,7 @@ func TestClickHouseIsRestartedBeforeTheFirstLook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !h.heldBack() {
+	if !h.Optimize("records") {
 		t.Error("the records are merged before the first look")
 	}
 	h.lookFirst()

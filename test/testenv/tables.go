@@ -79,3 +79,20 @@ func (s *shared) template(ctx context.Context) ([]string, error) {
 	}
 	return s.tables, nil
 }
+
+// aborted is the code with which ClickHouse refuses a merge because merges are stopped.
+const aborted = 236
+
+// Optimize merges a table of this test into one part. stopped says that ClickHouse does not,
+// because merges are stopped.
+func (e *Env) Optimize(table string) (stopped bool) {
+	e.t.Helper()
+	err := e.ClickHouse.Exec(context.WithoutCancel(e.t.Context()), "OPTIMIZE TABLE "+table+" FINAL SETTINGS optimize_throw_if_noop = 1")
+	if answer, ok := errors.AsType[*clickhouse.Exception](err); ok && answer.Code == aborted {
+		return true
+	}
+	if err != nil {
+		e.t.Error(err)
+	}
+	return false
+}
