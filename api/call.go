@@ -28,7 +28,7 @@ type call struct {
 	projects []uint64
 	// written is how far the log reached when the call put something on it.
 	written *errata.Written
-	// tells says that the answer has a position, see [call.tellPosition].
+	// tells says that the answer has the header of a position.
 	tells bool
 }
 

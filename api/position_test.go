@@ -84,8 +84,8 @@ func TestPositionIsThatAfterTheAnswerWasRead(t *testing.T) {
 	}
 }
 
-// TestPositionOfAChange: an answer tells at least what the call has put on the log, also when
-// it fails because the records have not come to it.
+// TestPositionOfAChange: an answer tells at least the position of what the call has put on the
+// log. It also does when the call fails because the records do not have that in time.
 func TestPositionOfAChange(t *testing.T) {
 	b := newBench(t, nil)
 	key := b.key(t, access.Everything)

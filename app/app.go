@@ -161,14 +161,15 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	return a, nil
 }
 
-// attempt is the step, which can be tried again when it has failed.
+// attempt does the step so that it can be done again when it has failed.
 func (a *App) attempt(s step) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := s.do(ctx)
 		if err != nil {
 			a.registry.Undo()
+		} else {
+			a.registry.Keep()
 		}
-		a.registry.Keep()
 		return err
 	}
 }

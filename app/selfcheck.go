@@ -24,9 +24,9 @@ func (a *App) markCleanStop(context.Context) error {
 	return nil
 }
 
-// holdMerges keeps merges from hiding damage before the first look. The start goes
-// on without: most merges hide nothing. A ClickHouse of the operator's own may have others that write
-// the tables, so nothing is held there, and what a killed service has held goes on.
+// holdMerges keeps merges from hiding damage before the first look. When that fails, the start
+// goes on: most merges hide nothing. Other services may write to a ClickHouse of the operator's
+// own, so no merges are stopped there. Those that a killed service has stopped are started.
 func (a *App) holdMerges(ctx context.Context) error {
 	if _, embedded := a.engines.EmbeddedClickHouse(); !embedded {
 		if err := a.projector.Store().Merges().Recover(ctx); err != nil {

@@ -9,7 +9,8 @@ import (
 // The roles of a node.
 const roleLeads, roleFollows, roleAway = "leads", "follows", "away"
 
-// Nodes are all nodes that have not left, in the order of the list of peers, none outside of a cluster.
+// Nodes are the nodes in the order of the list of peers, without those that have left. A service
+// of its own has none.
 func (m *Members) Nodes(ctx context.Context) []errata.Node {
 	if m == nil {
 		return nil

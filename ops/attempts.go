@@ -6,9 +6,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Attempts registers the metrics of a start. A step of a start is tried again while the nodes
-// of a cluster do not agree yet, and registers the same metrics again: Undo takes those of the
-// failed try back. It is safe for concurrent use.
+// Attempts registers the metrics of a start. While the nodes of a cluster do not agree yet, a
+// step of the start may fail. Then it is tried again, and registers the same metrics again. So
+// Undo removes those of the failed try. It is safe for concurrent use.
 type Attempts struct {
 	registry prometheus.Registerer
 
@@ -49,7 +49,7 @@ func (a *Attempts) Keep() {
 	a.added = nil
 }
 
-// Undo takes back what was registered since the last Keep.
+// Undo removes what was registered since the last Keep.
 func (a *Attempts) Undo() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

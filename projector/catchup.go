@@ -18,8 +18,7 @@ type catchUp struct {
 	release func(context.Context) error // nil when nothing is held
 }
 
-// before is called before each batch. An error of ClickHouse does not matter: the merges go on
-// then.
+// before is called before each batch. With an error nothing is held.
 func (c *catchUp) before(ctx context.Context, b *batch) error {
 	if c.merges == nil {
 		return nil

@@ -346,7 +346,7 @@ func (s *session) refill(f eventlog.Fact) error {
 
 // commit writes batches one after another.
 func (s *session) commit(ctx context.Context) error {
-	defer func() { s.mergesGoOn(s.catchUp.end(ctx)) }()
+	defer func() { s.tellMerges(s.catchUp.end(ctx)) }()
 	timer, pace := time.NewTimer(0), newPace()
 	defer timer.Stop()
 	for {
@@ -362,7 +362,7 @@ func (s *session) commit(ctx context.Context) error {
 				return cmp.Or(s.committer.awaitWriter(ctx), b.end)
 			}
 			began := time.Now()
-			s.mergesGoOn(s.catchUp.before(ctx, b))
+			s.tellMerges(s.catchUp.before(ctx, b))
 			if err := s.committer.commit(ctx, b); err != nil {
 				return fmt.Errorf("commit facts up to %d: %w", b.last, err)
 			}
@@ -379,9 +379,10 @@ func (s *session) commit(ctx context.Context) error {
 	}
 }
 
-// mergesGoOn logs why merges do not wait, or do not go on. The self-check starts them then.
-func (s *session) mergesGoOn(err error) {
+// tellMerges logs that merges could not be stopped, or not be started. What was not started, the
+// self-check starts.
+func (s *session) tellMerges(err error) {
 	if err != nil {
-		s.p.cfg.Logger.Warn("merges of tables are not stopped and started as they should", "error", err)
+		s.p.cfg.Logger.Warn("merges of tables were not stopped or not started", "error", err)
 	}
 }

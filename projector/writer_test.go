@@ -12,8 +12,8 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-// holdingInsert is a connection that holds the first insert of records back until the hours of
-// the batch behind it are written.
+// holdingInsert is a connection. Its first insert of records waits until the next batch has
+// written its sums by hour.
 type holdingInsert struct {
 	driver.Conn
 	mu    sync.Mutex

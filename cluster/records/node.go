@@ -41,8 +41,8 @@ type NodeConfig struct {
 	Logger *slog.Logger
 }
 
-// Node gives the tables of this node to others and takes theirs. A nil *Node is that of a service
-// of its own.
+// Node gives the tables of this node to others and takes theirs. A service of its own has a nil
+// *Node, which gives nothing.
 type Node struct {
 	cfg   NodeConfig
 	terms Terms
