@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -79,17 +80,12 @@ func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		external bool
 		ready    error
-		busy     bool
 		says     string
 	}{
 		"external": {external: true, says: "docs/operations.md"},
 		"away":     {ready: away, says: away.Error()},
-		"busy":     {busy: true, says: "another backup"},
 	} {
 		k := keep(t, c.external, c.ready)
-		if c.busy {
-			k.busy.Lock()
-		}
 		folder := filepath.Join(t.TempDir(), "backup")
 		_, err := Make(t.Context(), k.Dir.Path(), folder, nil)
 		if err == nil || !strings.Contains(err.Error(), c.says) {
@@ -99,6 +95,23 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: it leaves %v", name, left)
 		}
 	}
+}
+
+// One backup is made at a time. The next one waits for the end of one that was broken off.
+func TestOneBackupAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &Keeper{Config: Config{Ready: func() error { return nil }}, busy: semaphore.NewWeighted(1)}
+		if err := k.may(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.may(t.Context()); err == nil || !strings.Contains(err.Error(), "another backup") {
+			t.Errorf("beside another backup: %v", err)
+		}
+		time.AfterFunc(busyPatience/2, func() { k.busy.Release(1) })
+		if err := k.may(t.Context()); err != nil {
+			t.Errorf("after another backup: %v", err)
+		}
+	})
 }
 
 func TestServiceThatMakesNone(t *testing.T) {

@@ -45,12 +45,16 @@ type Keeper struct {
 	Config
 	listener net.Listener
 	work     background.Runner
-	busy     sync.Mutex // held by the one backup that is being made
+	busy     *semaphore.Weighted // held by the one backup that is being made
 }
+
+// busyPatience is how long a backup waits for another one: one whose program was killed
+// ends as soon as its next write fails.
+const busyPatience = 5 * time.Second
 
 // Start begins to listen.
 func Start(c Config) (*Keeper, error) {
-	k := &Keeper{Config: c}
+	k := &Keeper{Config: c, busy: semaphore.NewWeighted(1)}
 	if c.Engines != nil {
 		if err := c.Engines.Thaw(engine.BackupLinks); err != nil { // of a service that was killed
 			return nil, err
@@ -129,10 +133,10 @@ func (k *Keeper) serve(ctx context.Context, conn net.Conn) {
 	began := time.Now()
 	k.Logger.Info("a backup begins")
 	t := &taking{Keeper: k, to: to}
-	err := k.may()
+	err := k.may(ctx)
 	if err == nil {
 		err = t.take(ctx)
-		k.busy.Unlock()
+		k.busy.Release(1)
 	}
 	end := frame{Done: true}
 	if err != nil {
@@ -145,16 +149,18 @@ func (k *Keeper) serve(ctx context.Context, conn net.Conn) {
 	k.Logger.Info("a backup was made", "position", t.m.Position, "folded", t.m.Folded, "took", time.Since(began).Round(time.Millisecond))
 }
 
-// may says why there is no backup now. With nil it has locked busy.
-func (k *Keeper) may() error {
+// may says why there is no backup now. With nil it has acquired busy.
+func (k *Keeper) may(ctx context.Context) error {
 	if k.External {
 		return errors.New("the service uses a NATS or a ClickHouse server of your own (nats-url, clickhouse-dsn), and those have backups of their own; docs/operations.md says in which order to make them")
 	}
 	if err := k.Ready(); err != nil {
 		return fmt.Errorf("there are no records to copy: %w", err)
 	}
-	if !k.busy.TryLock() {
-		return errors.New("another backup is being made")
+	ctx, cancel := context.WithTimeout(ctx, busyPatience)
+	defer cancel()
+	if k.busy.Acquire(ctx, 1) != nil {
+		return errors.New("another backup is being made; wait for its end and ask again")
 	}
 	return nil
 }
