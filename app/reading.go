@@ -21,7 +21,7 @@ func (a *App) openReader(context.Context) error {
 
 // openCommander makes what puts commands on the log.
 func (a *App) openCommander(context.Context) (err error) {
-	if a.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: a.stream(), Answers: a.projector.Store()}); err != nil {
+	if a.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: a.stream(), Answers: a.projector.Store(), Spool: a.spool()}); err != nil {
 		return err
 	}
 	a.cleanups.Add("commander", func(context.Context) error { return a.commander.Close() })

@@ -27,6 +27,9 @@ type Answers interface {
 type CommanderConfig struct {
 	Log     Log
 	Answers Answers
+	// Spool has events that this node has accepted and that are not on the log yet, nil for
+	// none. Commands come behind them.
+	Spool *Log
 }
 
 // answerPoll is how often a waiting caller asks the store: the announcement of the
@@ -65,14 +68,17 @@ func NewCommander(cfg CommanderConfig) (*Commander, error) {
 	return c, nil
 }
 
-// Do appends a command in the name of [errata.ActorOf](ctx) and waits for its
-// answer. Kinds: log_full when the command is not on the log, log_unavailable when
-// that is not known, store_unavailable when the command is on the log and ctx ended
+// Do appends a command in the name of [errata.ActorOf](ctx), behind all events that this node
+// has accepted before, and waits for its answer. Kinds: log_full when the command is not on the
+// log, log_unavailable when that is not known, store_unavailable when the command is on the log and ctx ended
 // before the projection reached it.
 func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("encode command %s: %w", name, err)
+	}
+	if err := moved(ctx, c.cfg.Spool); err != nil {
+		return nil, logAway("events that this node has accepted are not on the log yet; ask again", err)
 	}
 	seq, err := appendChange(ctx, c.cfg.Log, subjectCommands+name, data, nuid.Next(), func(err error) error {
 		return unavailable(fmt.Errorf("append a command: %w", err))

@@ -174,3 +174,49 @@ func TestALeavingNodeEmptiesItsSpool(t *testing.T) {
 		t.Errorf("with a log: %v, its last fact is %d", err, lastOf(t, env.Log))
 	}
 }
+
+// A command stands on the log behind the events that its node has accepted into the spool before,
+// and does not wait for those that come meanwhile.
+func TestACommandComesBehindTheSpool(t *testing.T) {
+	env := newLog(t)
+	const node = "c:6222"
+	if err := migrations.MakeNodeSpool(t.Context(), env.Broker.JetStream, env.Namespace, node, "", 64<<20); err != nil {
+		t.Fatal(err)
+	}
+	away, spool := env.awayLog(), env.Log
+	spool.Stream, spool.Prefix = migrations.NodeSpool(env.Namespace, node)
+	appender := openAppender(t, away, spool)
+	put := func(id string) {
+		t.Helper()
+		if err := appender.Append(t.Context(), []errata.Event{event(id)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commander, err := eventlog.NewCommander(eventlog.CommanderConfig{
+		Log: env.Log, Answers: storedAnswers{answer: eventlog.Answer(`{}`), checkpoint: 1 << 40}, Spool: &spool,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer commander.Close()
+	put("before")
+
+	ctx, giveUp := context.WithTimeout(t.Context(), time.Second)
+	defer giveUp()
+	if _, err := commander.Do(ctx, eventlog.CommandBarrier, nil); errata.KindOf(err) != errata.KindLogUnavailable || lastOf(t, env.Log) != 0 {
+		t.Fatalf("while the event is in the spool: %v, the log has %d facts", err, lastOf(t, env.Log))
+	}
+	done := make(chan error, 1)
+	go func() { // it sends to done once
+		_, err := commander.Do(t.Context(), eventlog.CommandBarrier, nil)
+		done <- err
+	}()
+	env.drainInto(t, env.Log, spool)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	facts, _ := env.readAll(t)
+	if len(facts) != 2 || facts[0].Kind != eventlog.FactEvents || facts[1].Kind != eventlog.FactCommand {
+		t.Errorf("got %v, want the event and then the command", facts)
+	}
+}

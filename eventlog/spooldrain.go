@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/errata-log/errata/internal/background"
 )
 
-// emptyPause is the pause between two looks whether a spool is empty, and emptyPatience the most
-// that one waits for it.
+// emptyPause is the pause between two looks at a spool, and emptyPatience the most that one
+// who leaves waits until it is empty.
 const emptyPause, emptyPatience = 50 * time.Millisecond, 3 * time.Second
 
 // SpoolDrain moves what a node has kept while the log had no leader to the log.
@@ -56,4 +58,29 @@ func (s *SpoolDrain) empty(ctx context.Context) error {
 			return fmt.Errorf("empty the spool of this node: %w", err)
 		}
 	}
+}
+
+// moved waits until the blocks that are in a spool now are on the log, or ctx ends. The spool of
+// nobody, nil, has none.
+func moved(ctx context.Context, spool *Log) error {
+	for upTo := uint64(0); spool != nil; {
+		stream, err := spool.JetStream.Stream(ctx, spool.Stream)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			return nil // the node starts, and has never had one
+		}
+		if err != nil {
+			return fmt.Errorf("look into the spool of this node: %w", err)
+		}
+		state := stream.CachedInfo().State
+		if upTo == 0 {
+			upTo = state.LastSeq
+		}
+		if state.Msgs == 0 || state.FirstSeq > upTo {
+			return nil
+		}
+		if !background.Wait(ctx, emptyPause) {
+			return fmt.Errorf("wait until %d blocks of the spool are on the log: %w", state.Msgs, ctx.Err())
+		}
+	}
+	return nil
 }

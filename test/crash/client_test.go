@@ -89,6 +89,7 @@ type client struct {
 	name    string
 	addrs   []string      // of the services, of which any takes the events
 	at      int           // the one of addrs that is asked
+	stays   bool          // it turns to another one only when it means to
 	limit   time.Duration // of one request
 	key     string        // ingest key
 	dsnKey  string        // Sentry public key
@@ -171,7 +172,13 @@ func (c *client) untilTaken(send func([]sent) bool, events []sent) bool {
 }
 
 // next turns to the next service, as a sender does that was refused or not answered.
-func (c *client) next() { c.at = (c.at + 1) % len(c.addrs) }
+func (c *client) next() {
+	if !c.stays {
+		c.turn()
+	}
+}
+
+func (c *client) turn() { c.at = (c.at + 1) % len(c.addrs) }
 
 // native sends the events as NDJSON.
 func (c *client) native(events []sent) bool {

@@ -47,6 +47,8 @@ type cluster struct {
 	net   *network
 	ref   *referee
 	short bool // a short run, with faults that last less long
+	// leaves: a node goes for good, when nothing is in its spool.
+	leaves bool
 }
 
 // newScatteredCluster makes three nodes that do not run yet.
@@ -366,7 +368,7 @@ func (c *cluster) load(seed uint64) (o *owner, stop func()) {
 		done.Go(func() { c.anywhere(seed, i, abandon).run(ctx) })
 	}
 	o = newOwner(c.anywhere(seed, clusterClients, abandon), c.nodes[0].key("admin.key"))
-	o.limit, o.pause = 10*time.Second, ownerPause // a command waits for the records
+	o.limit, o.pause, o.stays = 10*time.Second, ownerPause, !c.leaves // a command waits for the records
 	done.Go(func() { o.run(ctx) })
 	stop = sync.OnceFunc(func() { cancel(); done.Wait() })
 	c.t.Cleanup(func() { close(abandon); stop() })

@@ -18,6 +18,7 @@ func TestANodeLeavesItsCluster(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	c := newScatteredCluster(t)
+	c.leaves = true
 	c.start(0, 1, 2)
 	c.copyKeys()
 	o, stop := c.load(seed)

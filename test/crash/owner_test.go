@@ -38,7 +38,9 @@ type owned struct {
 	firstID           string
 }
 
-// owner sends events of its problems, deletes them and changes their status.
+// owner sends events of its problems, deletes them and changes their status. In a cluster it
+// stays with the service that has its events, which may be in the spool of that one, until a
+// command has been answered there: commands of another one may come before them.
 type owner struct {
 	*client
 	adminKey string
@@ -166,7 +168,7 @@ func (o *owner) elsewhere(p *owned, deleted uint64) {
 	if len(o.addrs) == 1 || deleted == 0 {
 		return
 	}
-	o.next()
+	o.turn()
 	var rows []struct {
 		ID    errata.Position
 		Class string `json:"exception_class"`

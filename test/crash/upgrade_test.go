@@ -116,7 +116,7 @@ func (u *upgrade) makeLoad(seed uint64) {
 		u.clients = append(u.clients, u.anywhere(seed, i, abandon))
 	}
 	u.owner = newOwner(u.anywhere(seed, clusterClients, abandon), u.nodes[0].key("admin.key"))
-	u.owner.limit, u.owner.pause = 10*time.Second, ownerPause
+	u.owner.limit, u.owner.pause, u.owner.stays = 10*time.Second, ownerPause, true
 	u.t.Cleanup(func() { close(abandon); u.pause() })
 }
 
