@@ -49,14 +49,15 @@ func TestNoOtherValue(t *testing.T) {
 			hits := 0
 			for i := range 20_000 {
 				text := fmt.Sprint("text ", (i*7+g)%200)
-				if i%2 == 0 {
-					text = fmt.Sprint("often ", i%4)
+				often := i%8 < 4 // four times in a row: whoever works alone finds the fourth
+				if often {
+					text = fmt.Sprint("often ", i/8%4)
 				}
 				value, found := look(table, text)
 				if value != strings.ToUpper(text) {
 					t.Errorf("%q has the value %q", text, value)
 				}
-				if found && i%2 == 0 {
+				if found && often {
 					hits++
 				}
 			}
