@@ -1,6 +1,8 @@
 // All calls to the service: JSON over fetch, with the key of the person who is
 // signed in.
 
+import { forgetSeen, noteSeen, seenHeader } from './position';
+
 /** The caller: the session sets both fields, so that this file need not import it. */
 export const caller = {
   /** '' for none: a proxy may add the header itself. */
@@ -87,7 +89,8 @@ export async function call<T, M = Record<string, unknown>>(
   path: string,
   options: CallOptions = {},
 ): Promise<Answer<T, M>> {
-  const headers: Record<string, string> = { Accept: 'application/json', ...bearer() };
+  const position = seenHeader();
+  const headers: Record<string, string> = { Accept: 'application/json', ...bearer(), ...position };
   const init: RequestInit = { method, headers, cache: 'no-store', redirect: 'error' };
   if (options.signal) init.signal = options.signal;
   if (options.once) headers['Idempotency-Key'] = options.once;
@@ -96,7 +99,13 @@ export async function call<T, M = Record<string, unknown>>(
     init.body = JSON.stringify(options.body);
   }
   const response = await answered(adminURL(path, options.query), init);
-  if (!response.ok) throw await failure(response);
+  noteSeen(response.headers);
+  if (!response.ok) {
+    const error = await failure(response);
+    if (error.code !== 'unknown_position' || !Object.keys(position).length) throw error;
+    forgetSeen(); // nothing was done
+    return call(method, path, options);
+  }
   const body = (await response.json()) as { data: T; meta?: M };
   return { data: body.data, meta: body.meta ?? ({} as M) };
 }
