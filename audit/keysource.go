@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/access"
+	"github.com/errata-log/errata/internal/ordered"
 )
 
 // operationHeader marks revisions that remove an entry of a bucket.
@@ -57,27 +58,12 @@ func (k keySource) last(ctx context.Context) (uint64, error) {
 }
 
 // open reads the revisions of keys from a sequence on.
-func (k keySource) open(ctx context.Context, from uint64) (jetstream.MessagesContext, error) {
-	consumer, err := k.js.OrderedConsumer(ctx, k.streamName(), jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
-		FilterSubjects: []string{k.prefix() + access.TracedEntries},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("follow the API keys from %d: %w", from, err)
-	}
-	messages, err := consumer.Messages()
-	if err != nil {
-		return nil, fmt.Errorf("follow the API keys from %d: %w", from, err)
-	}
-	return messages, nil
+func (k keySource) open(ctx context.Context, from uint64) (*ordered.Reader, error) {
+	return ordered.Open(ctx, ordered.Config{JetStream: k.js, Stream: k.streamName(), From: from, Subjects: []string{k.prefix() + access.TracedEntries}})
 }
 
 // change reads a revision, and the one before it from the bucket's history.
-func (k keySource) change(ctx context.Context, msg jetstream.Msg) (change, error) {
-	meta, err := msg.Metadata()
-	if err != nil {
-		return change{}, fmt.Errorf("metadata of an API key: %w", err)
-	}
+func (k keySource) change(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata) (change, error) {
 	w := keyWrite{
 		stream: k.streamName(), sequence: meta.Sequence.Stream, name: strings.TrimPrefix(msg.Subject(), k.prefix()),
 		value: msg.Data(), removed: msg.Headers().Get(operationHeader) != "", at: meta.Timestamp,

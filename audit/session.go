@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/internal/ordered"
 )
 
 // foreignLook is how often the end of the trail is checked for foreign
@@ -63,7 +63,7 @@ func (a *Auditor) session(ctx context.Context) error {
 }
 
 // run runs the goroutines of the session: the first error ends all of them.
-func (s *session) run(ctx context.Context, facts *eventlog.Reader, keys jetstream.MessagesContext) error {
+func (s *session) run(ctx context.Context, facts *eventlog.Reader, keys *ordered.Reader) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.readFacts(ctx, facts) })
 	group.Go(func() error { return s.readKeys(ctx, keys) })
@@ -83,13 +83,13 @@ func (s *session) readFacts(ctx context.Context, facts *eventlog.Reader) error {
 	}
 }
 
-func (s *session) readKeys(ctx context.Context, keys jetstream.MessagesContext) error {
+func (s *session) readKeys(ctx context.Context, keys *ordered.Reader) error {
 	for {
-		msg, err := keys.Next(jetstream.NextContext(ctx))
+		msg, meta, err := keys.Next(ctx)
 		if err != nil {
 			return fmt.Errorf("next change of an API key: %w", err)
 		}
-		c, err := s.a.keys.change(ctx, msg)
+		c, err := s.a.keys.change(ctx, msg, meta)
 		if err != nil {
 			return err
 		}

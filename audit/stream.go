@@ -9,25 +9,17 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/errata-log/errata/internal/background"
+	"github.com/errata-log/errata/internal/ordered"
 )
 
 const (
 	// publishTimeout bounds one try to append. After it the outcome is unknown,
 	// and the last entry is read again.
 	publishTimeout = 2 * time.Second
-	// fetchTimeout bounds one pull of entries.
+	// fetchTimeout bounds the wait for one entry. It is enough to turn to another node when
+	// one dies.
 	fetchTimeout = 5 * time.Second
-	// fetchEntries is how many entries one pull brings: of the largest entries
-	// it is half of the 64 MB that a server buffers for a client.
-	fetchEntries = 100
-	// idleConsumer is when the server removes the consumer of a reader that is
-	// gone.
-	idleConsumer = 30 * time.Second
 )
-
-// consumerPauses are the pauses between tries to find a consumer that was just made.
-var consumerPauses = background.Pauses{First: 5 * time.Millisecond, Most: 200 * time.Millisecond}
 
 // errLost says that another auditor appended first.
 var errLost = errors.New("another auditor appended to the audit trail first")
@@ -109,49 +101,31 @@ func (s stream) span(ctx context.Context) (first, last uint64, err error) {
 // walk calls yield with the messages from number from to number to, in order,
 // until it returns false. Numbers without a message are passed over.
 func (s stream) walk(ctx context.Context, from, to uint64, yield func(n uint64, message []byte) bool) error {
-	consumer, err := s.js.CreateConsumer(ctx, s.name, jetstream.ConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
-		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: idleConsumer,
-	})
+	reader, err := ordered.Open(ctx, ordered.Config{JetStream: s.js, Stream: s.name, From: from})
 	if err != nil {
-		return fmt.Errorf("read the audit trail from %d: %w", from, err)
+		return fmt.Errorf("read the audit trail: %w", err)
 	}
-	info := consumer.CachedInfo()
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
-		defer cancel()
-		_ = s.js.DeleteConsumer(ctx, s.name, info.Name) // the server forgets it anyway
-	}()
-	// In a cluster the consumer may be on another node, which this one does not know at once.
-	found, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
-	tries := consumerPauses.Begin()
-	var delivered uint64
-	for pending := info.NumPending; pending > delivered && from <= to; {
-		batch, err := consumer.Fetch(int(min(pending-delivered, to-from+1, fetchEntries)), jetstream.FetchMaxWait(fetchTimeout))
+	defer reader.Stop()
+	for pending := reader.Pending(); pending > 0 && from <= to; {
+		n, message, left, err := nextEntry(ctx, reader)
 		if err != nil {
 			return fmt.Errorf("read the audit trail from %d: %w", from, err)
 		}
-		before := delivered
-		for msg := range batch.Messages() {
-			meta, err := msg.Metadata()
-			if err != nil {
-				return fmt.Errorf("metadata of an audit entry: %w", err)
-			}
-			delivered++
-			if meta.Sequence.Consumer != delivered {
-				return fmt.Errorf("read the audit trail from %d: the connection lost an entry on the way", from)
-			}
-			if from = meta.Sequence.Stream + 1; from > to+1 || !yield(from-1, msg.Data()) {
-				return nil
-			}
+		if from = n + 1; n > to || !yield(n, message) {
+			return nil
 		}
-		if errors.Is(batch.Error(), nats.ErrNoResponders) && delivered == before && tries.Wait(found) {
-			continue
-		}
-		if err := errors.Join(batch.Error(), ctx.Err()); err != nil || delivered == before {
-			return fmt.Errorf("read the audit trail from %d: it did not come in time: %w", from, errors.Join(err, context.DeadlineExceeded))
-		}
+		pending = left
 	}
 	return nil
+}
+
+// nextEntry waits for the next message of the trail; left is how many are behind it.
+func nextEntry(ctx context.Context, reader *ordered.Reader) (n uint64, message []byte, left uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	msg, meta, err := reader.Next(ctx)
+	if err != nil {
+		return 0, nil, 0, err
+	}
+	return meta.Sequence.Stream, msg.Data(), meta.NumPending, nil
 }

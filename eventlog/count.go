@@ -6,15 +6,12 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/internal/ordered"
 )
 
-const (
-	// countBatch is how many blocks one request asks for, at most 50 MB: the server
-	// closes the connection when more than 64 MB wait in it.
-	countBatch = 50
-	// maxLanes bounds the remembered appenders; each start of a node makes one.
-	maxLanes = 1000
-)
+// maxLanes bounds the remembered appenders; each start of a node makes one.
+const maxLanes = 1000
 
 // EventCount says how many events a stretch of the log holds.
 type EventCount struct {
@@ -36,39 +33,29 @@ var ErrTooMuch = errors.New("there is too much on the log")
 // Count counts the events of the facts from one sequence to another, both included.
 // It reads at most so many bytes; with more, the error is ErrTooMuch.
 func (c *EventCounter) Count(ctx context.Context, log Log, from, to uint64, most int) (n EventCount, err error) {
-	consumer, err := log.JetStream.OrderedConsumer(ctx, log.Stream, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
-		FilterSubjects: []string{log.Prefix + subjectEvents + ">"},
-	})
+	failed := func(err error) (EventCount, error) {
+		return n, fmt.Errorf("count the log's events from %d to %d: %w", from, to, err)
+	}
+	reader, err := ordered.Open(ctx, ordered.Config{JetStream: log.JetStream, Stream: log.Stream, From: from, Subjects: []string{log.Prefix + subjectEvents + ">"}})
 	if err != nil {
-		return n, fmt.Errorf("count the log's events from %d: %w", from, err)
+		return failed(err)
 	}
-	for {
-		batch, err := consumer.FetchNoWait(countBatch)
+	defer reader.Stop()
+	for pending := reader.Pending(); pending > 0; {
+		msg, meta, err := reader.Next(ctx)
 		if err != nil {
-			return n, fmt.Errorf("count the log's events from %d: %w", from, err)
+			return failed(err)
 		}
-		read := 0
-		for msg := range batch.Messages() {
-			meta, err := msg.Metadata()
-			if err != nil {
-				return n, fmt.Errorf("count the log's events from %d: %w", from, err)
-			}
-			if read++; meta.Sequence.Stream > to {
-				return n, nil
-			}
-			if most -= len(msg.Data()); most < 0 {
-				return n, fmt.Errorf("count the log's events from %d to %d: %w", from, to, ErrTooMuch)
-			}
-			c.add(&n, msg)
+		if meta.Sequence.Stream > to {
+			break
 		}
-		if err := batch.Error(); err != nil {
-			return n, fmt.Errorf("count the log's events from %d: %w", from, err)
+		if most -= len(msg.Data()); most < 0 {
+			return failed(ErrTooMuch)
 		}
-		if read == 0 {
-			return n, ctx.Err()
-		}
+		c.add(&n, msg)
+		pending = meta.NumPending
 	}
+	return n, nil
 }
 
 // add counts one block.

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/internal/made"
+	"github.com/errata-log/errata/internal/ordered"
 )
 
 // FactKind is the kind of a fact.
@@ -57,15 +56,11 @@ var (
 	errSkipped = errors.New("facts of the log were passed over")
 )
 
-// pullBytes bounds the bytes of one pull. The server closes the connection when
-// more than 64 MB wait in it.
-const pullBytes = 8 << 20
-
 // Reader reads the facts of the log in order, from a given sequence on. It
 // keeps no state on the server. One goroutine may use it at a time.
 type Reader struct {
 	log      Log
-	messages jetstream.MessagesContext
+	messages *ordered.Reader
 	next     uint64
 	filtered bool  // only some subjects are read, so a missing sequence is no gap
 	held     *Fact // the fact after a gap, for the next call of Next
@@ -113,16 +108,9 @@ func newReader(ctx context.Context, log Log, from uint64, subjects ...string) (*
 	if from < state.FirstSeq && len(subjects) > 0 {
 		return nil, fmt.Errorf("read from %d, the log begins at %d: %w", from, state.FirstSeq, ErrLogPurged)
 	}
-	consumer, err := log.JetStream.OrderedConsumer(ctx, log.Stream, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:   from, FilterSubjects: subjects,
-	})
+	messages, err := ordered.Open(ctx, ordered.Config{JetStream: log.JetStream, Stream: log.Stream, From: from, Subjects: subjects})
 	if err != nil {
-		return nil, fmt.Errorf("consume the log from %d: %w", from, err)
-	}
-	messages, err := consumer.Messages(jetstream.PullMaxBytes(pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
-	if err != nil {
-		return nil, fmt.Errorf("pull the log from %d: %w", from, err)
+		return nil, err
 	}
 	return &Reader{log: log, messages: messages, next: from, filtered: len(subjects) > 0}, nil
 }
@@ -177,13 +165,9 @@ func (r *Reader) passed(f *Fact) (Fact, error) {
 // receive waits for the next fact from the server; whole says that its checksum is
 // right.
 func (r *Reader) receive(ctx context.Context) (f Fact, whole bool, err error) {
-	msg, err := r.messages.Next(jetstream.NextContext(ctx))
+	msg, meta, err := r.messages.Next(ctx)
 	if err != nil {
 		return Fact{}, false, fmt.Errorf("next fact after %d: %w", r.next-1, err)
-	}
-	meta, err := msg.Metadata()
-	if err != nil {
-		return Fact{}, false, fmt.Errorf("metadata of a fact: %w", err)
 	}
 	if err := newer(meta.Sequence.Stream, msg.Headers()); err != nil {
 		return Fact{}, false, err

@@ -124,8 +124,8 @@ func TestSpoolWhileTheLogIsAway(t *testing.T) {
 	// The log is tried again within a second; before that blocks may still take the spool.
 	for before := lastOf(t, spool); ; before = lastOf(t, spool) {
 		if at := put("again"); lastOf(t, spool) == before {
-			if at != lastOf(t, log) {
-				t.Errorf("the event is said to be at %d of the log, want %d", at, lastOf(t, log))
+			if last := lastOf(t, log); at == 0 || at > last { // more of the spool may have followed
+				t.Errorf("the event is said to be at %d of the log, which ends at %d", at, last)
 			}
 			break
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/internal/ordered"
 )
 
 const (
@@ -16,12 +18,6 @@ const (
 	maxRows   = 10_000 - MaxEntries
 	maxBytes  = 16 << 20
 	batchWait = time.Second
-	// pullBytes bounds one pull, in bytes.
-	pullBytes = 8 << 20
-	// A new pull begins after pullExpiry. After two missed heartbeats the reader knows that
-	// its server is gone.
-	pullExpiry    = 10 * time.Second
-	pullHeartbeat = time.Second
 )
 
 // session reads the stream, from the first message that is not written.
@@ -29,17 +25,11 @@ func (l *lane) session(ctx context.Context) error {
 	if err := l.purge(ctx); err != nil { // what an earlier process wrote
 		return err
 	}
-	consumer, err := l.stream.JetStream.OrderedConsumer(ctx, l.stream.Name, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{l.stream.subject(l.store.log)},
-		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:    l.next,
+	messages, err := ordered.Open(ctx, ordered.Config{
+		JetStream: l.stream.JetStream, Stream: l.stream.Name, From: l.next, Subjects: []string{l.stream.subject(l.store.log)},
 	})
 	if err != nil {
-		return fmt.Errorf("consume the stream from %d: %w", l.next, err)
-	}
-	messages, err := consumer.Messages(jetstream.PullMaxBytes(pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
-	if err != nil {
-		return fmt.Errorf("pull the stream from %d: %w", l.next, err)
+		return err
 	}
 	defer messages.Stop()
 	for {
@@ -67,8 +57,8 @@ type batch struct {
 }
 
 // collect waits for a message and gathers the next ones for batchWait.
-func (l *lane) collect(ctx context.Context, messages jetstream.MessagesContext) (*batch, error) {
-	msg, err := messages.Next(jetstream.NextContext(ctx))
+func (l *lane) collect(ctx context.Context, messages *ordered.Reader) (*batch, error) {
+	msg, meta, err := messages.Next(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("next message after %d: %w", l.next-1, err)
 	}
@@ -76,13 +66,13 @@ func (l *lane) collect(ctx context.Context, messages jetstream.MessagesContext) 
 	defer cancel()
 	b := &batch{}
 	for {
-		if err := l.add(b, msg); err != nil {
+		if err := l.add(b, msg, meta); err != nil {
 			return nil, err
 		}
 		if b.rows >= maxRows || b.bytes >= maxBytes {
 			return b, nil
 		}
-		msg, err = messages.Next(jetstream.NextContext(soon))
+		msg, meta, err = messages.Next(soon)
 		if errors.Is(err, context.DeadlineExceeded) {
 			return b, nil
 		}
@@ -93,11 +83,7 @@ func (l *lane) collect(ctx context.Context, messages jetstream.MessagesContext) 
 }
 
 // add puts a message into the batch. It leaves out a message that cannot be read.
-func (l *lane) add(b *batch, msg jetstream.Msg) error {
-	meta, err := msg.Metadata()
-	if err != nil {
-		return fmt.Errorf("metadata of a message: %w", err)
-	}
+func (l *lane) add(b *batch, msg jetstream.Msg, meta *jetstream.MsgMetadata) error {
 	if b.last == 0 {
 		l.since.Store(meta.Timestamp.UnixNano())
 	}

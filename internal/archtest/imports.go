@@ -39,7 +39,7 @@ const (
 // Guards says which folders may import the large libraries.
 var Guards = []Guard{
 	{"github.com/gin-gonic/gin", []string{"api/...", "internal/load"}, "the receivers are plain http.Handlers, only the API knows Gin, and the null sink, which is the same kind of server"},
-	{nats, []string{"eventlog", "api/kept", "ingest/natsin", "ingest/leaf", "settings", "access", "audit", "exchange", "alerts/outbox", "cluster", "cluster/records", "engine", "migrations", "app", "test/testenv", "internal/bucket", "client/natstransport"}, "JetStream is reached through eventlog, api/kept, ingest/natsin, ingest/leaf, settings, access, audit, exchange, alerts/outbox, cluster, cluster/records and internal/bucket, by applications through client/natstransport"},
+	{nats, []string{"eventlog", "api/kept", "ingest/natsin", "ingest/leaf", "settings", "access", "audit", "exchange", "alerts/outbox", "cluster", "cluster/records", "engine", "migrations", "app", "test/testenv", "internal/bucket", "internal/ordered", "client/natstransport"}, "JetStream is reached through eventlog, api/kept, ingest/natsin, ingest/leaf, settings, access, audit, exchange, alerts/outbox, cluster, cluster/records, internal/bucket and internal/ordered, by applications through client/natstransport"},
 	{natsServer, []string{"engine", "test/testenv", "test/gate"}, "only engine runs servers, and the gate those that it freezes"},
 	{clickhouse, []string{"projector", "exchange", "query", "selfcheck", "engine", "migrations", "test/testenv"}, "the projector writes ClickHouse, query reads it and selfcheck looks after its parts, nobody else"},
 	{"github.com/ebitengine/purego", []string{"cmd/errata-engine"}, "purego makes a binary dynamically linked, and the main binary stays static"},

@@ -1,0 +1,197 @@
+// Package ordered reads a stream of JetStream in order, from one message on, and goes on when
+// the server that it reads from is gone. It must not know what the messages mean.
+//
+// The client library has such a reader too. It asks for a consumer of one name again and
+// again: when the cluster has given that to a node that has just died, it reads nothing until
+// the node is back. Here each try asks for another consumer, which some other node gets.
+package ordered
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/errata-log/errata/internal/background"
+)
+
+const (
+	// createTimeout is how long the cluster may take to give a consumer to a node, and that
+	// to make it. On busy machines it takes 20 ms; a node that has died never does.
+	createTimeout = 2 * time.Second
+	// forgotten is when the server removes a consumer that nobody reads.
+	forgotten = 30 * time.Second
+	// Bytes of one pull: the server closes the connection when more than 64 MB wait in it.
+	pullBytes = 8 << 20
+	// A new pull begins after pullExpiry. After two missed heartbeats the node that has the
+	// consumer is gone, or frozen.
+	pullExpiry    = 10 * time.Second
+	pullHeartbeat = time.Second
+)
+
+// openTries is how often Open asks for a consumer when nobody answers. Each try goes to another
+// node, and of three at most one is not there.
+const openTries = 3
+
+// pauses are the pauses between tries to get a consumer.
+var pauses = background.Pauses{First: 10 * time.Millisecond, Most: time.Second}
+
+// Config says what is read.
+type Config struct {
+	JetStream jetstream.JetStream
+	Stream    string
+	// From is the first sequence to read; where the stream begins later, that.
+	From uint64
+	// Subjects are those that are read, none for all.
+	Subjects []string
+}
+
+// Reader reads a stream. One goroutine may call Next at a time.
+type Reader struct {
+	cfg       Config
+	next      uint64                    // the first sequence that was not delivered
+	delivered uint64                    // by the present consumer
+	pending   uint64                    // messages on the stream when it was opened
+	consumer  string                    // "" when it was given up
+	messages  jetstream.MessagesContext // nil while there is no consumer
+
+	ctx  context.Context // until Stop
+	stop context.CancelFunc
+	mu   sync.Mutex // guards consumer and messages against Stop
+}
+
+// Open opens a stream for reading. It returns the error of the server when that answers that
+// it gives no consumer.
+func Open(ctx context.Context, cfg Config) (*Reader, error) {
+	r := &Reader{cfg: cfg, next: max(cfg.From, 1)}
+	r.ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
+	tries := 0
+	err := r.open(ctx, func(err error) bool {
+		tries++
+		silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders)
+		return !silent || tries == openTries
+	})
+	if err != nil {
+		r.stop()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Pending is how many messages the stream had for this reader when it was opened.
+func (r *Reader) Pending() uint64 { return r.pending }
+
+// Next waits for the next message. It returns the error of ctx when that ends, and
+// jetstream.ErrMsgIteratorClosed after Stop. While there is no consumer it asks for one again and again.
+func (r *Reader) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetadata, error) {
+	for {
+		if r.messages == nil {
+			if err := r.open(ctx, func(error) bool { return false }); err != nil {
+				return nil, nil, err
+			}
+		}
+		msg, err := r.messages.Next(jetstream.NextContext(ctx))
+		switch {
+		case err == nil:
+			meta, err := msg.Metadata()
+			if err != nil {
+				return nil, nil, fmt.Errorf("metadata of a message: %w", err)
+			}
+			if meta.Sequence.Consumer == r.delivered+1 {
+				r.delivered, r.next = r.delivered+1, meta.Sequence.Stream+1
+				return msg, meta, nil
+			}
+			// One was lost between the server and here.
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case r.ctx.Err() != nil, errors.Is(err, nats.ErrConnectionClosed):
+			return nil, nil, jetstream.ErrMsgIteratorClosed
+		}
+		r.drop()
+	}
+}
+
+// open gets a consumer from the next message on, unless ends says that the reason why there
+// is none stays.
+func (r *Reader) open(ctx context.Context, ends func(error) bool) error {
+	for tries := pauses.Begin(); ; {
+		err := r.create(ctx)
+		if err == nil {
+			return nil
+		}
+		if r.ctx.Err() != nil || errors.Is(err, nats.ErrConnectionClosed) {
+			return jetstream.ErrMsgIteratorClosed
+		}
+		if ends(err) || !tries.Wait(ctx) {
+			return fmt.Errorf("consume the stream %s from %d: %w", r.cfg.Stream, r.next, err)
+		}
+	}
+}
+
+// create makes a consumer of a new name, and pulls from it.
+func (r *Reader) create(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, createTimeout)
+	defer cancel()
+	defer context.AfterFunc(r.ctx, cancel)()
+	name := nuid.Next()
+	consumer, err := r.cfg.JetStream.CreateConsumer(ctx, r.cfg.Stream, jetstream.ConsumerConfig{
+		Name: name, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.next, FilterSubjects: r.cfg.Subjects,
+		AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: forgotten, Replicas: 1, MemoryStorage: true,
+	})
+	if err != nil {
+		r.forget(name)
+		return err
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxBytes(pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
+	if err != nil {
+		r.forget(name)
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.consumer, r.messages, r.delivered, r.pending = name, messages, 0, consumer.CachedInfo().NumPending
+	if r.ctx.Err() != nil { // stopped meanwhile
+		r.giveUp()
+		return r.ctx.Err()
+	}
+	return nil
+}
+
+// drop gives up the consumer, for another one.
+func (r *Reader) drop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.giveUp()
+	r.messages = nil
+}
+
+func (r *Reader) giveUp() {
+	if r.consumer == "" {
+		return
+	}
+	r.messages.Stop()
+	r.forget(r.consumer)
+	r.consumer = ""
+}
+
+// forget lets the server remove a consumer. It would do so by itself, later.
+func (r *Reader) forget(consumer string) {
+	go func() { // ends with the request
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), createTimeout)
+		defer cancel()
+		_ = r.cfg.JetStream.DeleteConsumer(ctx, r.cfg.Stream, consumer)
+	}()
+}
+
+// Stop ends reading. It may be called twice, and while Next waits.
+func (r *Reader) Stop() {
+	r.stop()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.giveUp()
+}

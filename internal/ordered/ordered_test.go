@@ -1,0 +1,180 @@
+package ordered_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/internal/ordered"
+	"github.com/errata-log/errata/test/testenv"
+)
+
+const stream = "S"
+
+// server is a JetStream with one stream, and what is done to those who ask for consumers.
+type server struct {
+	jetstream.JetStream
+	t *testing.T
+
+	mu     sync.Mutex
+	asked  []string // names of consumers
+	silent int      // so many of the next requests for a consumer get no answer
+}
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	conn, err := nats.Connect(testenv.ServeNATS(t, t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: stream, Subjects: []string{"a", "b"}}); err != nil {
+		t.Fatal(err)
+	}
+	return &server{JetStream: js, t: t}
+}
+
+// CreateConsumer answers nothing where the node that got the consumer is gone.
+func (s *server) CreateConsumer(ctx context.Context, stream string, cfg jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	s.mu.Lock()
+	s.asked = append(s.asked, cfg.Name)
+	silent := s.silent > 0
+	if silent {
+		s.silent--
+	}
+	s.mu.Unlock()
+	if silent {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.JetStream.CreateConsumer(ctx, stream, cfg)
+}
+
+func (s *server) beSilent(times int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silent = times
+}
+
+// names are those that consumers were asked for with.
+func (s *server) names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
+
+func (s *server) publish(subjects ...string) {
+	s.t.Helper()
+	for _, subject := range subjects {
+		if _, err := s.Publish(s.t.Context(), subject, []byte(subject)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *server) open(from uint64, subjects ...string) *ordered.Reader {
+	s.t.Helper()
+	r, err := ordered.Open(s.t.Context(), ordered.Config{JetStream: s, Stream: stream, From: from, Subjects: subjects})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(r.Stop)
+	return r
+}
+
+func (s *server) want(r *ordered.Reader, sequences ...uint64) {
+	s.t.Helper()
+	for _, want := range sequences {
+		if _, meta, err := r.Next(s.t.Context()); err != nil || meta.Sequence.Stream != want {
+			s.t.Fatalf("got %+v, %v, want message %d", meta, err, want)
+		}
+	}
+}
+
+func TestFromAMessageOn(t *testing.T) {
+	s := newServer(t)
+	s.publish("a", "b", "a", "b", "b")
+	all, some := s.open(2), s.open(0, "a")
+	if all.Pending() != 4 || some.Pending() != 2 {
+		t.Errorf("%d and %d messages wait, want 4 and 2", all.Pending(), some.Pending())
+	}
+	s.want(all, 2, 3, 4, 5)
+	s.want(some, 1, 3)
+	s.publish("b", "a")
+	s.want(all, 6, 7)
+	s.want(some, 7)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := all.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("at the end: %v", err)
+	}
+	s.publish("a")
+	s.want(all, 8)
+}
+
+// When the node with the consumer is gone, another consumer is asked for, under another name each
+// time: the cluster may have given the last one to a node that is gone too.
+func TestGoesOnWithAnotherConsumer(t *testing.T) {
+	s := newServer(t)
+	s.publish("a", "b", "a", "b", "a")
+	r := s.open(1, "a")
+	s.want(r, 1)
+	s.beSilent(1)
+	if err := s.DeleteConsumer(t.Context(), stream, s.names()[0]); err != nil {
+		t.Fatal(err)
+	}
+	s.want(r, 3, 5) // some of them had come already
+	s.publish("a")
+	s.want(r, 6)
+	names := s.names()
+	slices.Sort(names)
+	if len(names) < 3 || len(slices.Compact(names)) != len(s.names()) {
+		t.Errorf("asked for the consumers %q, want at least three names", names)
+	}
+}
+
+// Whoever opens a reader is told at once what the server says, and after some tries that nobody
+// answers.
+func TestNoConsumer(t *testing.T) {
+	s := newServer(t)
+	if _, err := ordered.Open(t.Context(), ordered.Config{JetStream: s, Stream: "NONE"}); !errors.Is(err, jetstream.ErrStreamNotFound) || len(s.names()) != 1 {
+		t.Errorf("no stream: %v after %d tries", err, len(s.names()))
+	}
+	s.beSilent(2)
+	s.publish("a")
+	s.want(s.open(1), 1)
+	s.beSilent(1 << 20)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := ordered.Open(ctx, ordered.Config{JetStream: s, Stream: stream}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("nobody answers: %v", err)
+	}
+}
+
+func TestStopWhileItWaits(t *testing.T) {
+	s := newServer(t)
+	r := s.open(1)
+	ended := make(chan error, 1)
+	go func() { // it sends to ended once
+		_, _, err := r.Next(t.Context())
+		ended <- err
+	}()
+	r.Stop()
+	if err := <-ended; !errors.Is(err, jetstream.ErrMsgIteratorClosed) {
+		t.Errorf("after Stop: %v", err)
+	}
+	r.Stop()
+	if _, _, err := r.Next(t.Context()); !errors.Is(err, jetstream.ErrMsgIteratorClosed) {
+		t.Errorf("behind Stop: %v", err)
+	}
+}
