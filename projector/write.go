@@ -80,7 +80,8 @@ const lateContextIndex = "ix_words"
 const lateIndexes = lateIndex + ",ix_user,ix_ip,ix_signature"
 
 // once returns a context in which an insert with the token happens at most once, with
-// further settings.
+// further settings. Its rows must be sent as one block: of an insert in several blocks the
+// server makes one part too, and does not recognise the second one with the token.
 func once(ctx context.Context, token string, further clickhouse.Settings) context.Context {
 	settings := clickhouse.Settings{
 		"async_insert": 0, "insert_deduplicate": 1, "insert_deduplication_token": token,
