@@ -66,9 +66,7 @@ func (l *lane) collect(ctx context.Context, messages *ordered.Reader) (*batch, e
 	defer cancel()
 	b := &batch{}
 	for {
-		if err := l.add(b, msg, meta); err != nil {
-			return nil, err
-		}
+		l.add(b, msg, meta)
 		if b.rows >= maxRows || b.bytes >= maxBytes {
 			return b, nil
 		}
@@ -83,7 +81,7 @@ func (l *lane) collect(ctx context.Context, messages *ordered.Reader) (*batch, e
 }
 
 // add puts a message into the batch. It leaves out a message that cannot be read.
-func (l *lane) add(b *batch, msg jetstream.Msg, meta *jetstream.MsgMetadata) error {
+func (l *lane) add(b *batch, msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	if b.last == 0 {
 		l.since.Store(meta.Timestamp.UnixNano())
 	}
@@ -93,12 +91,11 @@ func (l *lane) add(b *batch, msg jetstream.Msg, meta *jetstream.MsgMetadata) err
 	if err != nil {
 		l.skipped(b.last, err)
 		l.metrics.poison.WithLabelValues(l.store.log.String()).Inc()
-		return nil
+		return
 	}
 	b.messages = append(b.messages, message{b.last, entries})
 	b.rows += len(entries)
 	b.bytes += size
-	return nil
 }
 
 // write inserts the batch, and retries until ctx ends. The error is that of ctx.

@@ -60,16 +60,14 @@ type Reader struct {
 	consumer  string                    // "" when it was given up
 	messages  jetstream.MessagesContext // nil while there is no consumer
 
-	ctx  context.Context // until Stop
-	stop context.CancelFunc
-	mu   sync.Mutex // guards consumer and messages against Stop
+	stopped chan struct{}
+	mu      sync.Mutex // guards the closing of stopped, consumer and messages
 }
 
 // Open opens a stream for reading. It returns the error of the server when that answers that
 // it gives no consumer.
 func Open(ctx context.Context, cfg Config) (*Reader, error) {
-	r := &Reader{cfg: cfg, next: max(cfg.From, 1)}
-	r.ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
+	r := &Reader{cfg: cfg, next: max(cfg.From, 1), stopped: make(chan struct{})}
 	tries := 0
 	err := r.open(ctx, func(err error) bool {
 		tries++
@@ -77,7 +75,6 @@ func Open(ctx context.Context, cfg Config) (*Reader, error) {
 		return !silent || tries == openTries
 	})
 	if err != nil {
-		r.stop()
 		return nil, err
 	}
 	return r, nil
@@ -109,7 +106,7 @@ func (r *Reader) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetadat
 			// One was lost between the server and here.
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
-		case r.ctx.Err() != nil, errors.Is(err, nats.ErrConnectionClosed):
+		case r.isStopped(), errors.Is(err, nats.ErrConnectionClosed):
 			return nil, nil, jetstream.ErrMsgIteratorClosed
 		}
 		r.drop()
@@ -124,7 +121,7 @@ func (r *Reader) open(ctx context.Context, ends func(error) bool) error {
 		if err == nil {
 			return nil
 		}
-		if r.ctx.Err() != nil || errors.Is(err, nats.ErrConnectionClosed) {
+		if r.isStopped() || errors.Is(err, nats.ErrConnectionClosed) {
 			return jetstream.ErrMsgIteratorClosed
 		}
 		if ends(err) || !tries.Wait(ctx) {
@@ -137,7 +134,13 @@ func (r *Reader) open(ctx context.Context, ends func(error) bool) error {
 func (r *Reader) create(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, createTimeout)
 	defer cancel()
-	defer context.AfterFunc(r.ctx, cancel)()
+	go func() { // ends with ctx
+		select {
+		case <-r.stopped:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	name := nuid.Next()
 	consumer, err := r.cfg.JetStream.CreateConsumer(ctx, r.cfg.Stream, jetstream.ConsumerConfig{
 		Name: name, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.next, FilterSubjects: r.cfg.Subjects,
@@ -155,9 +158,9 @@ func (r *Reader) create(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.consumer, r.messages, r.delivered, r.pending = name, messages, 0, consumer.CachedInfo().NumPending
-	if r.ctx.Err() != nil { // stopped meanwhile
+	if r.isStopped() { // meanwhile
 		r.giveUp()
-		return r.ctx.Err()
+		return jetstream.ErrMsgIteratorClosed
 	}
 	return nil
 }
@@ -179,19 +182,27 @@ func (r *Reader) giveUp() {
 	r.consumer = ""
 }
 
-// forget lets the server remove a consumer. It would do so by itself, later.
+// forget lets the server remove a consumer. It would do so by itself, later, so nobody waits
+// for the answer that it wants to give.
 func (r *Reader) forget(consumer string) {
-	go func() { // ends with the request
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), createTimeout)
-		defer cancel()
-		_ = r.cfg.JetStream.DeleteConsumer(ctx, r.cfg.Stream, consumer)
-	}()
+	_ = r.cfg.JetStream.Conn().PublishRequest(jetstream.DefaultAPIPrefix+"CONSUMER.DELETE."+r.cfg.Stream+"."+consumer, nats.NewInbox(), nil)
 }
 
 // Stop ends reading. It may be called twice, and while Next waits.
 func (r *Reader) Stop() {
-	r.stop()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !r.isStopped() {
+		close(r.stopped)
+	}
 	r.giveUp()
+}
+
+func (r *Reader) isStopped() bool {
+	select {
+	case <-r.stopped:
+		return true
+	default:
+		return false
+	}
 }

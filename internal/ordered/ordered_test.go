@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/internal/ordered"
 	"github.com/errata-log/errata/test/testenv"
 )
@@ -71,6 +72,23 @@ func (s *server) names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.asked)
+}
+
+// left are the consumers that the server has.
+func (s *server) left() (names []string) {
+	s.t.Helper()
+	of, err := s.Stream(s.t.Context(), stream)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	list := of.ConsumerNames(s.t.Context())
+	for name := range list.Name() {
+		names = append(names, name)
+	}
+	if err := list.Err(); err != nil {
+		s.t.Fatal(err)
+	}
+	return names
 }
 
 func (s *server) publish(subjects ...string) {
@@ -158,6 +176,24 @@ func TestNoConsumer(t *testing.T) {
 	defer cancel()
 	if _, err := ordered.Open(ctx, ordered.Config{JetStream: s, Stream: stream}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("nobody answers: %v", err)
+	}
+}
+
+// The server need not keep the consumers of readers that are gone until it forgets them.
+func TestStopRemovesTheConsumer(t *testing.T) {
+	s := newServer(t)
+	s.publish("a")
+	r := s.open(1)
+	s.want(r, 1)
+	r.Stop()
+	for {
+		names := s.left()
+		if len(names) == 0 {
+			return
+		}
+		if !background.Wait(t.Context(), 10*time.Millisecond) {
+			t.Fatalf("the server has the consumers %q", names)
+		}
 	}
 }
 
