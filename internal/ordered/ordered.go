@@ -28,6 +28,10 @@ const (
 	forgotten = 30 * time.Second
 	// Bytes of one pull: the server closes the connection when more than 64 MB wait in it.
 	pullBytes = 8 << 20
+	// pullMessages bounds the messages of one pull, and is the size of a channel: with
+	// pullBytes alone the client makes one of 8 MB for each reader. The next pull is on
+	// its way when half of them are left.
+	pullMessages = 1024
 	// A new pull begins after pullExpiry. After two missed heartbeats the node that has the
 	// consumer is gone, or frozen.
 	pullExpiry    = 10 * time.Second
@@ -150,7 +154,7 @@ func (r *Reader) create(ctx context.Context) error {
 		r.forget(name)
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxBytes(pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		r.forget(name)
 		return err
