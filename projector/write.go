@@ -135,7 +135,7 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) error {
 // contextChunk is how many bytes of contexts are sent at a time, so that the server
 // works while the next are collected, and no buffer grows to the size of a batch. The
 // server makes one part of all of them.
-const contextChunk = 4 << 20
+const contextChunk = 1 << 20
 
 // writePayloads writes the contexts of new records, and an empty one for each
 // removed record, which a merge then keeps. It may come before the insert of the
