@@ -237,7 +237,7 @@ func (a *App) openCertificates(context.Context) (err error) {
 func (a *App) startEngines(ctx context.Context) (err error) {
 	if a.engines, err = engine.Start(ctx, engine.Config{
 		Options: a.options.Options, Dir: a.dir, Publish: migrations.IntakeSubjects(a.options.Namespace),
-		ClickHouseLater: true, CAFile: a.options.TLS.CAFile, Logger: a.logger, Registerer: a.registry,
+		ClickHouseLater: true, ClickHouseMemory: a.options.ClickHouseMemory, CAFile: a.options.TLS.CAFile, Logger: a.logger, Registerer: a.registry,
 	}); err != nil {
 		return err
 	}

@@ -89,6 +89,9 @@ type Options struct {
 	// last sign-in from there.
 	SignInMemoryDays int
 
+	// ClickHouseMemory is what the embedded ClickHouse may take, in bytes; 0 means 2 GiB.
+	ClickHouseMemory int64
+
 	// Version is what the service calls itself, "" for "dev".
 	Version string
 	// Logger gets the service's own log, nil for none.

@@ -40,7 +40,7 @@ func newServe(t *terminal) *cobra.Command {
 // serve runs the service until ctx ends.
 func serve(ctx context.Context, t *terminal, c *config) error {
 	logger := newLogger(t.err, c.logLevel, c.logFormat)
-	memory.Size(t.lookup, c.service.ClickHouseDSN == "", logger)
+	c.service.ClickHouseMemory = memory.Size(t.lookup, c.service.ClickHouseDSN == "", logger)
 	if c.openSecret != "" {
 		logger.Warn("the configuration file holds a password and can be read by other users; make it 0600", "file", c.openSecret)
 	}

@@ -1,5 +1,6 @@
-// Package memory sizes the Go heap by the memory that the process may have: that of its
-// container or of the machine. It must not know what the memory is used for.
+// Package memory sizes the Go heap, and the engine beside it, by the memory that the process
+// may have: that of its container or of the machine. It must not know what the memory is
+// used for.
 package memory
 
 import (
@@ -15,12 +16,17 @@ import (
 )
 
 // The share of the memory that the Go heap may take before the garbage collector
-// works harder. An embedded ClickHouse is in the same container and takes up to
-// 1.5 GB, so it gets the larger part.
+// works harder. An embedded ClickHouse is in the same container and may take half of
+// it. The rest is for what neither counts: stacks, code, buffers of the kernel.
 const (
 	shareAlone    = 0.8
 	shareEmbedded = 0.4
+	shareEngine   = 0.5
 	minLimit      = 128 << 20
+	// An engine with less than minEngine refuses inserts, and with more than maxEngine it
+	// gains nothing.
+	minEngine = 256 << 20
+	maxEngine = 2 << 30
 )
 
 const (
@@ -39,11 +45,15 @@ var room []byte
 // Size sets Go's soft memory limit, and gives the garbage collector room below it, unless
 // the environment has GOMEMLIMIT or GOGC. The limit makes the collector run before the
 // kernel kills the process for want of memory. embedded says that ClickHouse is in the same
-// container.
-func Size(lookup func(name string) (string, bool), embedded bool, logger *slog.Logger) {
-	limit := limitOf(available(os.ReadFile), embedded)
+// container; engine is the memory that it may take, 0 when nothing is known.
+func Size(lookup func(name string) (string, bool), embedded bool, logger *slog.Logger) (engine int64) {
+	total := available(os.ReadFile)
+	limit := limitOf(total, embedded)
 	if limit == 0 {
-		return
+		return 0
+	}
+	if embedded {
+		engine = engineOf(total)
 	}
 	if _, set := lookup("GOMEMLIMIT"); !set {
 		debug.SetMemoryLimit(limit)
@@ -52,6 +62,7 @@ func Size(lookup func(name string) (string, bool), embedded bool, logger *slog.L
 	if _, set := lookup("GOGC"); !set {
 		room = make([]byte, min(mostRoom, limit/roomOfLimit)/2)
 	}
+	return engine
 }
 
 // limitOf is the limit in so much memory, 0 for none when that is not known.
@@ -64,6 +75,11 @@ func limitOf(total int64, embedded bool) int64 {
 	default:
 		return max(minLimit, int64(float64(total)*shareAlone))
 	}
+}
+
+// engineOf is what an engine may take of so much memory.
+func engineOf(total int64) int64 {
+	return min(maxEngine, max(minEngine, int64(float64(total)*shareEngine)))
 }
 
 // available is the smallest limit for this process, in bytes: that of its cgroup

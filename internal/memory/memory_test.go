@@ -15,7 +15,10 @@ func TestSize(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(before); room = nil })
 	set := map[string]bool{"GOMEMLIMIT": true, "GOGC": true}
 	size := func(embedded bool) (limit, heap int64) {
-		Size(func(name string) (string, bool) { return "", set[name] }, embedded, slog.New(slog.DiscardHandler))
+		engine := Size(func(name string) (string, bool) { return "", set[name] }, embedded, slog.New(slog.DiscardHandler))
+		if (engine > 0) != embedded {
+			t.Errorf("%d bytes for the engine, embedded %v", engine, embedded)
+		}
 		return debug.SetMemoryLimit(-1), int64(len(room))
 	}
 	if limit, room := size(true); limit != math.MaxInt64 || room != 0 {
@@ -45,6 +48,21 @@ func TestLimitOf(t *testing.T) {
 	}{{0, true, 0}, {64 << 20, true, minLimit}, {1000 << 20, true, 400 << 20}, {1000 << 20, false, 800 << 20}} {
 		if got := limitOf(c.total, c.embedded); got != c.want {
 			t.Errorf("of %d, embedded %v: %d, want %d", c.total, c.embedded, got, c.want)
+		}
+	}
+}
+
+// What the engine and the heap may take fits into a small container together.
+func TestEngineOf(t *testing.T) {
+	for total, want := range map[int64]int64{
+		64 << 20: minEngine, 512 << 20: minEngine, 1 << 30: 512 << 20, 4 << 30: maxEngine, 64 << 30: maxEngine,
+	} {
+		got := engineOf(total)
+		if got != want {
+			t.Errorf("of %d: %d, want %d", total, got, want)
+		}
+		if both := got + limitOf(total, true); total >= 512<<20 && both > total*9/10+1<<20 {
+			t.Errorf("of %d the engine and the heap may take %d", total, both)
 		}
 	}
 }
