@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -41,6 +42,13 @@ func newServe(t *terminal) *cobra.Command {
 func serve(ctx context.Context, t *terminal, c *config) error {
 	logger := newLogger(t.err, c.logLevel, c.logFormat)
 	c.service.ClickHouseMemory = memory.Size(t.lookup, c.service.ClickHouseDSN == "", logger)
+	atRest, end := context.WithCancel(ctx)
+	var giving sync.WaitGroup
+	giving.Go(func() { memory.GiveBack(atRest) })
+	defer func() {
+		end()
+		giving.Wait()
+	}()
 	if c.openSecret != "" {
 		logger.Warn("the configuration file holds a password and can be read by other users; make it 0600", "file", c.openSecret)
 	}
