@@ -57,6 +57,9 @@ func main() {
 	if err := surviveErrors(library, knownSymbol, lib.known); err != nil {
 		goWithout("a handler of errors, so that a wrong packet on one connection ends it", err)
 	}
+	if err := letGoOfStart(library, knownSymbol, lib.known); err != nil {
+		fmt.Fprintf(os.Stderr, "errata-engine: code of the start stays in memory: %s\n", err)
+	}
 	if err := confine(data, run); err != nil {
 		goWithout("confinement to its own files", err)
 	}
