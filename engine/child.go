@@ -49,8 +49,9 @@ const (
 	dialPatience = 2 * time.Second
 
 	// childQuery opens the port and then reads standard input to its end, so that
-	// the engine serves until this process closes it or ends.
-	childQuery = "SYSTEM START LISTEN TCP; SELECT count() FROM file(stdin, LineAsString)"
+	// the engine serves until this process closes it or ends. It looks each ten seconds
+	// instead of ten times a second whether there is progress to show.
+	childQuery = "SYSTEM START LISTEN TCP; SELECT count() FROM file(stdin, LineAsString) SETTINGS interactive_delay = 10000000"
 )
 
 var (
