@@ -191,7 +191,7 @@ test-containers: ## Run the tests on engines in containers, and the images of th
 # has no tag.
 FROM ?= $(or $(shell git describe --tags --abbrev=0 HEAD^ 2>/dev/null),ae591f68)
 
-test-upgrade: engine ## Update a cluster node by node from an earlier version to this one, and back, while events are sent (FROM=REVISION)
+test-upgrade: engine ## Update a cluster node by node from an earlier version to this one, and back, and let three nodes become five, while events are sent (FROM=REVISION)
 	$(FAST) ERRATA_UPGRADE_FROM=$(FROM) $(PLAIN) test -vet=off $(PLAIN_FLAGS) -tags $(TAGS),upgrade -timeout 30m -count=1 -v -run '^TestUpgrade' ./test/crash
 
 # The admin page. What is built of it is committed, so that building Errata

@@ -91,6 +91,7 @@ type client struct {
 	at      int           // the one of addrs that is asked
 	stays   bool          // it turns to another one only when it means to
 	limit   time.Duration // of one request
+	idle    time.Duration // the longest pause between two requests
 	key     string        // ingest key
 	dsnKey  string        // Sentry public key
 	referee *referee
@@ -147,7 +148,7 @@ func (c *client) run(ctx context.Context) {
 			c.referee.repeats.Add(int64(len(events)))
 		}
 		// reason: a pause between requests, as a real sender makes.
-		time.Sleep(time.Duration(c.random.IntN(20)) * time.Millisecond)
+		time.Sleep(time.Duration(c.random.Int64N(int64(c.idle))))
 	}
 }
 

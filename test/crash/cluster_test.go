@@ -39,54 +39,65 @@ const (
 	caughtUpLimit = 3 * time.Minute
 )
 
-// cluster is three services that keep one log.
+// cluster is services that keep one log, three in most tests.
 type cluster struct {
 	t     *testing.T
 	nodes []*service
 	peers []string // the names of the nodes
 	net   *network
 	ref   *referee
-	short bool // a short run, with faults that last less long
+	dir   string // with a folder for each node
+	short bool   // a short run, with faults that last less long
 	// leaves: a node goes for good, when nothing is in its spool.
 	leaves bool
+	// calm: senders make pauses up to ten times as long. Five nodes on one machine fold each
+	// event five times.
+	calm bool
 }
 
 // newScatteredCluster makes three nodes that do not run yet.
 func newScatteredCluster(t *testing.T) *cluster {
 	t.Helper()
-	dir := t.TempDir()
-	secret := filepath.Join(dir, "secret")
-	if err := os.WriteFile(secret, []byte(rand.Text()+rand.Text()), 0o600); err != nil {
+	c := &cluster{t: t, ref: &referee{accepted: map[string][]sent{}}, dir: t.TempDir()}
+	if err := os.WriteFile(c.secret(), []byte(rand.Text()+rand.Text()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, ref: &referee{accepted: map[string][]sent{}}}
-	for i := range nodes {
-		folder := filepath.Join(dir, fmt.Sprintf("node%d", i))
+	c.net = newNetwork(t)
+	c.add(nodes)
+	return c
+}
+
+// secret is the file with what all nodes know.
+func (c *cluster) secret() string { return filepath.Join(c.dir, "secret") }
+
+// add makes so many nodes that do not run yet. Each node that is started from now on has the
+// longer list of peers.
+func (c *cluster) add(count int) {
+	c.t.Helper()
+	for range count {
+		folder := filepath.Join(c.dir, fmt.Sprintf("node%d", len(c.nodes)))
 		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
+			c.t.Fatal(err)
 		}
-		c.nodes = append(c.nodes, newServiceIn(t, folder))
-	}
-	c.net = newNetwork(t, c.nodes)
-	for i, s := range c.nodes {
+		s := newServiceIn(c.t, folder)
 		listen, err := product.FreeAddr()
 		if err != nil {
-			t.Fatal(err)
+			c.t.Fatal(err)
 		}
-		c.peers = append(c.peers, c.net.open(i, listen))
-		s.env = []string{"ERRATA_CLUSTER_NAME=test", "ERRATA_CLUSTER_SECRET=@" + secret, "ERRATA_CLUSTER_LISTEN=" + listen, "ERRATA_CLUSTER_NODE=" + c.peers[i]}
+		peer := c.net.open(s, listen)
+		s.env = []string{"ERRATA_CLUSTER_NAME=test", "ERRATA_CLUSTER_SECRET=@" + c.secret(), "ERRATA_CLUSTER_LISTEN=" + listen, "ERRATA_CLUSTER_NODE=" + peer}
+		c.nodes, c.peers = append(c.nodes, s), append(c.peers, peer)
 	}
 	for _, s := range c.nodes {
-		s.env = append(s.env, "ERRATA_CLUSTER_PEERS="+strings.Join(c.peers, ","))
+		s.env = append(s.env, "ERRATA_CLUSTER_PEERS="+strings.Join(c.peers, ",")) // the last one counts
 	}
-	return c
 }
 
 // copyKeys lets all nodes be asked with the first keys, which the first node has made. They
 // outlive its folder.
 func (c *cluster) copyKeys() {
 	c.t.Helper()
-	keys := filepath.Join(filepath.Dir(filepath.Dir(c.nodes[0].data)), "keys")
+	keys := filepath.Join(c.dir, "keys")
 	if err := os.CopyFS(keys, os.DirFS(c.nodes[0].keys)); err != nil {
 		c.t.Fatal(err)
 	}
@@ -309,7 +320,7 @@ func (c *cluster) compareTables() {
 		}
 		return same
 	})
-	for i, tally := range tallies[1:nodes] {
+	for i, tally := range tallies[1:len(stores)] {
 		if tally != tallies[0] {
 			c.t.Errorf("node %d has %+v, and node 0 %+v", i+1, tally, tallies[0])
 		}
@@ -352,9 +363,12 @@ func (c *cluster) anywhere(seed uint64, i int, abandon <-chan struct{}) *client 
 	one := newClient(c.nodes[0], c.ref, seed, i, abandon)
 	one.addrs = nil
 	for k := range c.nodes {
-		one.addrs = append(one.addrs, c.nodes[(i+k)%nodes].addr)
+		one.addrs = append(one.addrs, c.nodes[(i+k)%len(c.nodes)].addr)
 	}
 	one.limit = []time.Duration{impatient, 6 * time.Second}[i%2]
+	if c.calm {
+		one.idle *= 10
+	}
 	return one
 }
 

@@ -18,16 +18,16 @@ import (
 // cut one of them off: nothing passes any more, and no connection ends, as with a cable
 // that was pulled.
 type network struct {
-	t     *testing.T
-	nodes []*service // to know which of them dials
+	t *testing.T
 
 	mu    sync.Mutex
+	nodes []*service // to know which of them dials
 	heals *sync.Cond
 	apart int // the node that is cut off, -1 for none
 }
 
-func newNetwork(t *testing.T, nodes []*service) *network {
-	n := &network{t: t, nodes: nodes, apart: -1}
+func newNetwork(t *testing.T) *network {
+	n := &network{t: t, apart: -1}
 	n.heals = sync.NewCond(&n.mu)
 	t.Cleanup(func() { n.cut(-1) })
 	return n
@@ -50,9 +50,13 @@ func (n *network) pass(from, to int) {
 	}
 }
 
-// open takes connections to node to, which listens at target, and returns where.
-func (n *network) open(to int, target string) (addr string) {
+// open takes connections to one more node, which listens at target, and returns where.
+func (n *network) open(node *service, target string) (addr string) {
 	n.t.Helper()
+	n.mu.Lock()
+	to := len(n.nodes)
+	n.nodes = append(n.nodes, node)
+	n.mu.Unlock()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		n.t.Fatal(err)
@@ -117,7 +121,10 @@ func (n *network) dialler(port int) int {
 			socket = "socket:[" + fields[9] + "]"
 		}
 	}
-	return slices.IndexFunc(n.nodes, func(s *service) bool {
+	n.mu.Lock()
+	nodes := n.nodes
+	n.mu.Unlock()
+	return slices.IndexFunc(nodes, func(s *service) bool {
 		open, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", s.pid())) // the pattern is right
 		return slices.ContainsFunc(open, func(path string) bool {
 			is, err := os.Readlink(path)

@@ -25,17 +25,11 @@ func TestANodeLeavesItsCluster(t *testing.T) {
 	await(t, "events are sent", visibleLimit, func() bool { return c.ref.total() > 2000 })
 	gone := c.leader()
 	asked := c.nodes[(gone+1)%nodes]
-	leave := func(args ...string) (string, error) {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), asked.binary, append([]string{"cluster", "leave", "--url", "http://" + asked.addr, "--key", "@" + filepath.Join(asked.keys, "admin.key")}, args...)...)
-		text, err := cmd.CombinedOutput()
-		return string(text), err
-	}
-	if text, err := leave(c.peers[gone]); err == nil || !strings.Contains(text, "--running") {
+	if text, err := c.leave(asked, c.peers[gone]); err == nil || !strings.Contains(text, "--running") {
 		t.Fatalf("a node that runs: %v\n%s", err, text)
 	}
 	await(t, "the node may leave", readyLimit, func() bool { // events may wait in its spool at the moment
-		text, err := leave(c.peers[gone], "--running")
+		text, err := c.leave(asked, c.peers[gone], "--running")
 		if err == nil && !strings.Contains(text, "no further node may fail") {
 			t.Errorf("what comes next: %s", text)
 		}
@@ -62,6 +56,14 @@ func TestANodeLeavesItsCluster(t *testing.T) {
 		}
 	}
 	c.staysOut(gone)
+}
+
+// leave asks a node that another one leaves.
+func (c *cluster) leave(asked *service, args ...string) (out string, err error) {
+	c.t.Helper()
+	cmd := exec.CommandContext(c.t.Context(), asked.binary, append([]string{"cluster", "leave", "--url", "http://" + asked.addr, "--key", "@" + filepath.Join(asked.keys, "admin.key")}, args...)...)
+	text, err := cmd.CombinedOutput()
+	return string(text), err
 }
 
 // staysOut starts a node that left with its old folder: also one that did not hear of it.

@@ -295,7 +295,7 @@ func compareReplay(t *testing.T, s *service) {
 func newClient(s *service, ref *referee, seed uint64, i int, abandon <-chan struct{}) *client {
 	dsn := s.key("dsn")
 	return &client{
-		name: fmt.Sprintf("client%d", i), addrs: []string{s.addr}, limit: 10 * time.Second, key: s.key("ingest.key"),
+		name: fmt.Sprintf("client%d", i), addrs: []string{s.addr}, limit: 10 * time.Second, idle: 20 * time.Millisecond, key: s.key("ingest.key"),
 		dsnKey: strings.TrimPrefix(dsn[:strings.Index(dsn, "@")], "http://"), referee: ref,
 		random: rand.New(rand.NewPCG(seed, uint64(i+1))), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}},
 		abandon: abandon,
