@@ -48,6 +48,9 @@ func (a *App) joinCluster(ctx context.Context) error {
 		NATS: log.NATS, Prefix: log.Prefix, Self: log.Node, Peers: o.Peers, About: a.aboutNode, Now: a.options.Now, Logger: a.logger,
 		Leader: func(ctx context.Context) (string, error) { return a.engines.NATS.Leader(ctx, log.Stream) },
 		Bucket: bucket, Servers: engine.Leaving{NATS: a.engines.NATS, Spool: a.spoolOf},
+		Note: func(ctx context.Context, id string, body any) error {
+			return eventlog.AppendNote(ctx, log, eventlog.NoteNodeLeft, id, body)
+		},
 	})
 	if err == nil {
 		a.cleanups.AddPlain("cluster", a.cluster.Stop)

@@ -46,9 +46,10 @@ var actions = map[string]string{
 	"gap":      "log.gap",
 }
 
-// notes are what the trail calls what the service has noted; other notes keep their names.
+// notes are what the trail calls what was noted; other notes keep their names.
 var notes = map[string]string{
 	eventlog.NoteAlertFailed: "alerts.delivery.fail",
+	eventlog.NoteNodeLeft:    "cluster.leave",
 }
 
 // stored is the result of a change that has no answer.

@@ -9,9 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAlertsInTheTrail: a change of a rule or a channel is an entry about that one, and no
-// entry has what is sealed of a channel, or a secret that somebody put beside it.
-func TestAlertsInTheTrail(t *testing.T) {
+// TestThingsAndNotesInTheTrail: a change of a rule or a channel is an entry about that one, and no
+// entry has what is sealed of a channel, or a secret that somebody put beside it. A note is an
+// entry.
+func TestThingsAndNotesInTheTrail(t *testing.T) {
 	l := openLedger(t)
 	a, _ := l.start()
 	fact := func(setting, before, after string) {
@@ -30,6 +31,7 @@ func TestAlertsInTheTrail(t *testing.T) {
 	l.fact("set.alerts.channels", json.RawMessage(`{"v":2,"channels":{"channel-1":{"sealed":"c2VhbGVkIG9uZQ=="}}}`))
 	l.fact("set.alerts.channels", json.RawMessage(`["c2VhbGVkIG9uZQ=="]`))
 	l.fact("note.alert-failed.msg_1.channel-1", json.RawMessage(`{"v":1,"id":"msg_1","channel":"channel-1","why":"the receiver answered 500"}`))
+	l.fact("note.node-left.633a36323232.1700000000000", json.RawMessage(`{"v":1,"node":"c:6222","running":true}`))
 	l.catchUp(a)
 	var got []string
 	for _, e := range l.entries() {
@@ -47,6 +49,7 @@ func TestAlertsInTheTrail(t *testing.T) {
 		`alerts.channel.update {"id":"channel-1","name":"Team"} {"id":"channel-1","name":"Team","secrets_changed":true} null`,
 		`settings.alerts.channels null null digest`, `settings.alerts.channels null null digest`, `settings.alerts.channels null null digest`,
 		`alerts.delivery.fail null null {"channel":"channel-1","id":"msg_1","v":1,"why":"the receiver answered 500"}`,
+		`cluster.leave null null {"node":"c:6222","running":true,"v":1}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

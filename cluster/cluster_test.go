@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -32,6 +33,8 @@ type world struct {
 
 	servers *servers
 	bucket  jetstream.KeyValue
+	notes   []string // for the audit trail
+	refuse  int      // so many notes are refused
 }
 
 var nodes = []string{"a:6222", "b:6222", "c:6222"}
@@ -66,11 +69,30 @@ func (w *world) lead(node string) {
 	w.leader = node
 }
 
+func (w *world) note(ctx context.Context, id string, body any) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.refuse > 0 {
+		w.refuse--
+		return errors.New("the log has no leader")
+	}
+	text, err := json.Marshal(body)
+	w.notes = append(w.notes, id+" "+errata.ActorOf(ctx).KeyName+": "+string(text))
+	return err
+}
+
+// noted are the notes, and how many are still to be refused.
+func (w *world) noted() (notes []string, refuse int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.notes), w.refuse
+}
+
 // open makes a node that listens.
 func (w *world) open(t *testing.T, self string) *cluster.Members {
 	t.Helper()
 	m, err := cluster.Open(cluster.Config{
-		NATS: w.env.NATS, Prefix: w.env.Namespace + ".", Self: self, Peers: nodes, Now: w.clock, Bucket: w.bucket, Servers: w.servers,
+		NATS: w.env.NATS, Prefix: w.env.Namespace + ".", Self: self, Peers: nodes, Now: w.clock, Bucket: w.bucket, Servers: serversOf{w.servers, self}, Note: w.note,
 		Leader: func(context.Context) (string, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

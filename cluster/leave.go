@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,13 +13,9 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/internal/background"
-	"github.com/errata-log/errata/internal/bucket"
 )
 
 const (
-	// leftKey begins the key of a node that has left. What follows is its name in hex, as a key
-	// has no colon.
-	leftKey = "left."
 	// stopPatience is how long the others wait for a node that leaves to stop by itself, which
 	// hands over what it leads. Its own stop takes 10 s at most.
 	stopPatience = 15 * time.Second
@@ -29,8 +23,6 @@ const (
 	leavePatience = 45 * time.Second
 	// askPause is the pause between two questions whether they have.
 	askPause = 200 * time.Millisecond
-	// watchTimeout bounds the beginning of the watch of who has left.
-	watchTimeout = 5 * time.Second
 	// fewest is how many nodes must be left: one alone is no cluster.
 	fewest = 2
 )
@@ -50,14 +42,6 @@ type Servers interface {
 	// Out says whether the others have forgotten that of this node.
 	Out(ctx context.Context) bool
 }
-
-// Departure says that a node has left for good. It is a value of the bucket.
-type Departure struct {
-	Node string         `json:"node"`
-	At   errata.Instant `json:"at"`
-}
-
-func keyOf(node string) string { return leftKey + hex.EncodeToString([]byte(node)) }
 
 // Folder is the data folder of this node.
 type Folder interface {
@@ -119,14 +103,9 @@ func (m *Members) Leave(ctx context.Context, node string, running bool) (left []
 		if err := m.mayLeave(ctx, node, running); err != nil {
 			return nil, err
 		}
-		text, err := json.Marshal(Departure{Node: node, At: errata.Instant(m.cfg.Now())})
-		if err != nil {
+		if err := m.decide(ctx, Departure{Node: node, At: errata.Instant(m.cfg.Now()), Running: running, By: errata.ActorOf(ctx)}); err != nil {
 			return nil, err
 		}
-		if _, err := m.cfg.Bucket.Put(ctx, keyOf(node), text); err != nil {
-			return nil, errata.Errorf(errata.KindLogUnavailable, "The other nodes could not be told; nothing has changed, or the node leaves soon: ask again.").Because(err)
-		}
-		m.depart(node, true)
 	}
 	ctx, cancel := context.WithTimeout(ctx, leavePatience)
 	defer cancel()
@@ -202,7 +181,7 @@ func (m *Members) Peers() []string {
 // peers is Peers. The caller holds mu.
 func (m *Members) peers() (nodes []string) {
 	for _, peer := range m.cfg.Peers {
-		if !m.left[peer] {
+		if _, left := m.left[peer]; !left {
 			nodes = append(nodes, peer)
 		}
 	}
@@ -212,7 +191,8 @@ func (m *Members) peers() (nodes []string) {
 func (m *Members) hasLeft(node string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.left[node]
+	_, left := m.left[node]
+	return left
 }
 
 // Left is closed when this node has left the cluster, and must stop. It is nil outside of one.
@@ -223,84 +203,31 @@ func (m *Members) Left() <-chan struct{} {
 	return m.out
 }
 
-// depart notes that a node has left, or comes again.
-func (m *Members) depart(node string, left bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.left[node] == left {
-		return
-	}
-	if left {
-		m.left[node] = true
-		m.cfg.Logger.Warn("a node has left the cluster for good", "node", node)
-	} else {
-		delete(m.left, node)
-		m.cfg.Logger.Info("a node that had left the cluster comes again", "node", node)
-	}
-	if left && node == m.cfg.Self {
-		m.leave()
-	}
-	close(m.news)
-	m.news = make(chan struct{})
-}
-
-// follow reads from the bucket who has left, until ctx ends or the watch breaks.
-func (m *Members) follow(ctx context.Context) error {
-	if m.cfg.Servers.Out(ctx) { // the bucket cannot be read here any more
-		m.depart(m.cfg.Self, true)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	limit := time.AfterFunc(watchTimeout, cancel) // a lost answer would be waited for without end
-	defer limit.Stop()
-	w, err := m.cfg.Bucket.Watch(ctx, leftKey+"*")
-	if err != nil {
-		cancel()
-		return fmt.Errorf("read who has left the cluster: %w", err)
-	}
-	defer bucket.EndWatch(w, cancel)
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case entry, open := <-w.Updates():
-			if !open {
-				return errors.New("the watch of who has left the cluster ended")
-			}
-			if entry == nil { // all that was there has come
-				limit.Stop()
-				continue
-			}
-			node, err := hex.DecodeString(strings.TrimPrefix(entry.Key(), leftKey))
-			if err != nil {
-				m.cfg.Logger.Warn("a node that has left the cluster cannot be read", "key", entry.Key())
-				continue
-			}
-			m.depart(string(node), entry.Operation() == jetstream.KeyValuePut)
-		}
-	}
-}
-
-// carryOut makes the servers forget the nodes that have left. Only one of the nodes does it.
+// carryOut notes for the audit trail which nodes have left, and makes the servers forget them. Only
+// one of the nodes does it.
 func (m *Members) carryOut(ctx context.Context) error {
 	m.mu.Lock()
-	gone := slices.Collect(maps.Keys(m.left))
+	gone := slices.Collect(maps.Values(m.left))
 	m.mu.Unlock()
-	maps.DeleteFunc(m.stopping, func(node string, _ time.Time) bool { return !slices.Contains(gone, node) })
+	maps.DeleteFunc(m.stopping, func(node string, _ time.Time) bool { return !m.hasLeft(node) })
 	if len(gone) == 0 || !m.cfg.Servers.Leads() {
 		return nil
 	}
-	for _, node := range gone {
-		counts, there, err := m.cfg.Servers.Counts(ctx, node)
+	for _, d := range gone {
+		if err := m.note(ctx, d); err != nil { // whoever asked finds the entry once the node is out
+			return err
+		}
+		counts, there, err := m.cfg.Servers.Counts(ctx, d.Node)
 		if err != nil {
 			return err
 		}
-		if !counts || there && m.waitsFor(node) {
+		if !counts || there && m.waitsFor(d.Node) {
 			continue
 		}
-		if err := m.cfg.Servers.Remove(ctx, node); err != nil {
+		if err := m.cfg.Servers.Remove(ctx, d.Node); err != nil {
 			return err
 		}
-		m.cfg.Logger.Info("the servers of the cluster have forgotten a node that left", "node", node)
+		m.cfg.Logger.Info("the servers of the cluster have forgotten a node that left", "node", d.Node)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ type servers struct {
 	there   []string // those of them that run
 	needs   string   // a node that what they store needs
 	waiting uint64
-	leader  bool
+	leader  string // whose server leads the others
 	out     bool
 	removed chan string
 }
@@ -50,8 +51,15 @@ func (s *servers) Counts(_ context.Context, node string) (counts, there bool, er
 	return slices.Contains(s.count, node), slices.Contains(s.there, node), nil
 }
 
-func (s *servers) Leads() bool              { return s.leader }
 func (s *servers) Out(context.Context) bool { return s.out }
+
+// serversOf are those of a node.
+type serversOf struct {
+	*servers
+	self string
+}
+
+func (s serversOf) Leads() bool { return s.leader == s.self }
 
 func (s *servers) Remove(_ context.Context, node string) error {
 	s.mu.Lock()
@@ -96,12 +104,12 @@ func hear(t *testing.T, m *cluster.Members, other string) {
 func TestANodeLeaves(t *testing.T) {
 	w := newWorld(t)
 	a, b, c := w.open(t, nodes[0]), w.open(t, nodes[1]), w.open(t, nodes[2])
-	w.servers.leader = true
+	w.servers.leader = nodes[0]
 	a.Start()
 	b.Start()
 	hear(t, a, nodes[1])
 	hear(t, b, nodes[0])
-	left, err := b.Leave(t.Context(), nodes[2], false)
+	left, err := b.Leave(errata.WithActor(t.Context(), errata.Actor{KeyID: "k1", KeyName: "ada"}), nodes[2], false)
 	if err != nil || !slices.Equal(left, nodes[:2]) {
 		t.Fatalf("left are %v, %v", left, err)
 	}
@@ -124,6 +132,9 @@ func TestANodeLeaves(t *testing.T) {
 	if left, err := b.Leave(t.Context(), nodes[2], false); err != nil || len(left) != 2 {
 		t.Errorf("a second time: %v, %v", left, err)
 	}
+	if notes, _ := w.noted(); !slices.Equal(notes, []string{`633a36323232.1000000000000 ada: {"v":1,"node":"c:6222","running":false}`}) {
+		t.Errorf("for the audit trail: %v", notes)
+	}
 	admit := func(what, bucket string, node folder, left bool, notes ...bool) {
 		t.Helper()
 		got, err := cluster.Admit(t.Context(), w.env.JetStream, bucket, nodes[2], &node)
@@ -136,6 +147,39 @@ func TestANodeLeaves(t *testing.T) {
 	admit("the folder of a member", w.bucket.Bucket(), folder{}, false)
 	admit("a founder", w.env.Namespace+"none", folder{isNew: true}, false, false)
 	await(t, "it comes again", func() bool { return len(a.Peers()) == 3 })
+}
+
+// The audit trail knows of a departure before it is carried out, and is told only once.
+func TestADepartureIsNotedFirst(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.open(t, nodes[0]), w.open(t, nodes[1])
+	w.servers.leader, w.refuse = nodes[0], 2
+	a.Start()
+	b.Start()
+	hear(t, a, nodes[1])
+	if _, err := a.Leave(t.Context(), nodes[2], false); err != nil {
+		t.Fatal(err)
+	}
+	if notes, refuse := w.noted(); len(notes) != 1 || refuse != 0 {
+		t.Errorf("it is out with %d notes, and %d more would be refused", len(notes), refuse)
+	}
+	var entry jetstream.KeyValueEntry
+	await(t, "the bucket says that it is noted", func() bool {
+		var err error
+		entry, err = w.bucket.Get(t.Context(), "left."+hex.EncodeToString([]byte(nodes[2])))
+		return err == nil && strings.Contains(string(entry.Value()), `"noted":true`)
+	})
+	w.servers.mu.Lock()
+	w.servers.count = slices.Clone(nodes) // they have heard of it again
+	w.servers.mu.Unlock()
+	<-w.servers.removed
+	<-w.servers.removed
+	if notes, _ := w.noted(); len(notes) != 1 {
+		t.Errorf("the second time it is noted again: %v", notes)
+	}
+	if again, err := w.bucket.Get(t.Context(), entry.Key()); err != nil || again.Revision() != entry.Revision() {
+		t.Errorf("the bucket was changed: %+v, %v", again, err)
+	}
 }
 
 // The servers that have forgotten this node say so to it.
@@ -186,7 +230,7 @@ func TestANodeThatMayNotLeave(t *testing.T) {
 func TestTheLastTwoStay(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.open(t, nodes[0]), w.open(t, nodes[1])
-	w.servers.leader = true
+	w.servers.leader = nodes[0]
 	a.Start()
 	b.Start()
 	hear(t, a, nodes[1])
@@ -202,7 +246,7 @@ func TestTheLastTwoStay(t *testing.T) {
 func TestANodeThatRunsStopsByItself(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.open(t, nodes[0]), w.open(t, nodes[1])
-	w.servers.leader, w.servers.there = true, nodes[2:]
+	w.servers.leader, w.servers.there = nodes[0], nodes[2:]
 	a.Start()
 	b.Start()
 	hear(t, a, nodes[1])

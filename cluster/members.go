@@ -34,8 +34,10 @@ type Config struct {
 	// Bucket says who has left the cluster, and Servers carry that out.
 	Bucket  jetstream.KeyValue
 	Servers Servers
-	Now     func() time.Time
-	Logger  *slog.Logger
+	// Note notes for the audit trail, once for an id, that the actor of ctx has taken a node out.
+	Note   func(ctx context.Context, id string, body any) error
+	Now    func() time.Time
+	Logger *slog.Logger
 }
 
 // Members knows how far each node is. A nil *Members is that of a service of its own: it has
@@ -52,15 +54,15 @@ type Members struct {
 
 	mu    sync.Mutex
 	heard map[string]heard
-	gone  map[string]bool // nodes of which the log says that they are away
-	left  map[string]bool // nodes that have left the cluster for good
-	news  chan struct{}   // closed and made anew whenever a node says something
+	gone  map[string]bool      // nodes of which the log says that they are away
+	left  map[string]Departure // of nodes that have left the cluster for good
+	news  chan struct{}        // closed and made anew whenever a node says something
 }
 
 // Open begins to listen to the other nodes. Stop ends it.
 func Open(cfg Config) (*Members, error) {
-	if cfg.NATS == nil || cfg.Self == "" || len(cfg.Peers) == 0 || cfg.Leader == nil || cfg.About == nil || cfg.Bucket == nil || cfg.Servers == nil {
-		return nil, errors.New("cluster: NATS, Self, Peers, Leader, About, Bucket and Servers are required")
+	if cfg.NATS == nil || cfg.Self == "" || len(cfg.Peers) == 0 || cfg.Leader == nil || cfg.About == nil || cfg.Bucket == nil || cfg.Servers == nil || cfg.Note == nil {
+		return nil, errors.New("cluster: NATS, Self, Peers, Leader, About, Bucket, Servers and Note are required")
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -68,7 +70,7 @@ func Open(cfg Config) (*Members, error) {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	m := &Members{
 		cfg: cfg, began: cfg.Now(), out: make(chan struct{}), stopping: map[string]time.Time{},
-		heard: map[string]heard{}, gone: map[string]bool{}, left: map[string]bool{}, news: make(chan struct{}),
+		heard: map[string]heard{}, gone: map[string]bool{}, left: map[string]Departure{}, news: make(chan struct{}),
 	}
 	m.leave = sync.OnceFunc(func() { close(m.out) })
 	sub, err := cfg.NATS.Subscribe(m.subject(), func(msg *nats.Msg) {
@@ -143,8 +145,7 @@ func (m *Members) listen(said Member) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.heard[said.Node] = heard{said, m.cfg.Now()}
-	close(m.news)
-	m.news = make(chan struct{})
+	m.wake()
 }
 
 // MayPurge says whether this node may purge the log: it leads the log, and every other node

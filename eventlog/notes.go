@@ -8,23 +8,25 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	errata "github.com/errata-log/errata"
 )
 
-// NoteAlertFailed is the note that a message of alerts has not arrived.
-const NoteAlertFailed = "alert-failed"
+const (
+	// NoteAlertFailed is the note that a message of alerts has not arrived.
+	NoteAlertFailed = "alert-failed"
+	// NoteNodeLeft is the note that somebody has taken a node out of the cluster.
+	NoteNodeLeft = "node-left"
+)
 
-// AppendNote puts on the log, for the audit trail, what the service has done or seen by
-// itself; body becomes JSON. The log takes one note of a name with the id, which has no
-// blanks. It tries until the outcome is known or settingTimeout is over. Kinds: log_full;
-// log_unavailable when the outcome is not known.
+// AppendNote puts on the log, for the audit trail, what is no other fact of it; body becomes
+// JSON. The actor of ctx has done it, the service itself when there is none. The log takes one note
+// of a name with the id, which has no blanks. It tries until the outcome is known or settingTimeout
+// is over. Kinds: log_full; log_unavailable when the outcome is not known.
 func AppendNote(ctx context.Context, log Log, name, id string, body any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode note %s: %w", name, err)
 	}
-	ctx, cancel := context.WithTimeout(errata.WithActor(ctx, errata.Actor{KeyID: errata.ActorService}), settingTimeout)
+	ctx, cancel := context.WithTimeout(ctx, settingTimeout)
 	defer cancel()
 	subject := subjectNotes + name + "." + id
 	_, err = untilKnown(ctx, func(err error) error {

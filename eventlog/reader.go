@@ -22,7 +22,7 @@ const (
 	FactCommand          // a command to the projector, Name says which
 	FactSetting          // a setting, Name says which
 	FactSignIn           // a step of a sign-in, Name says which; see [AppendSignIn]
-	FactNote             // what the service has done or seen by itself, Name says what; see [AppendNote]
+	FactNote             // what the audit trail says and no other fact does, Name says what; see [AppendNote]
 	FactTick             // the time, for what happens because nothing does; see [Tick]
 	FactGap              // not on the log: a reader makes it of a [GapError], whose facts up to Sequence are gone
 	FactNewer            // not on the log: a reader makes it of [ErrNewer]

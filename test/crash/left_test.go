@@ -55,6 +55,11 @@ func TestANodeLeavesItsCluster(t *testing.T) {
 			t.Errorf("the status at node %d:\n%s", i, out)
 		}
 	}
+	await(t, "the audit trail has one entry of it", readyLimit, func() bool {
+		entries := c.text(asked, "audit?action=cluster.leave")
+		return strings.Count(entries, `"cluster.leave"`) == 1 && strings.Contains(entries, `"request":{"node":"`+c.peers[gone]+`","running":true,`) &&
+			strings.Contains(entries, `"route":"POST /api/v1/admin/ops/nodes/leave"`)
+	})
 	c.staysOut(gone)
 }
 
