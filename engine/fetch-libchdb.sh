@@ -6,7 +6,9 @@
 #   fetch-libchdb.sh ARCHIVE   takes an archive that npm has fetched on another machine
 #   fetch-libchdb.sh -n        fetches nothing, and ends with 1 when the library is not there
 #
-#   ERRATA_CACHE   the cache folder; default $XDG_CACHE_HOME/errata or ~/.cache/errata
+#   ERRATA_CACHE      the cache folder; default $XDG_CACHE_HOME/errata or ~/.cache/errata
+#   ERRATA_PLATFORM   linux/amd64 or linux/arm64 for an image; default this machine. It
+#                     wants a cache folder of its own: the library has the same name in all
 #
 # It checks the archive's SHA-256 before it unpacks the archive, for the platform that
 # has one below. For the others npm's check is the only one: npm pack compares what it
@@ -28,7 +30,14 @@ instead="set ERRATA_CLICKHOUSE_DSN to use a ClickHouse server instead"
 # what the authors could fetch.
 sha256=
 size=
-case "$(uname -s)-$(uname -m)" in
+platform=$(uname -s)-$(uname -m)
+case "${ERRATA_PLATFORM:-}" in
+'') ;;
+linux/amd64) platform=Linux-x86_64 ;;
+linux/arm64) platform=Linux-aarch64 ;;
+*) fail "ERRATA_PLATFORM is $ERRATA_PLATFORM; want linux/amd64 or linux/arm64" ;;
+esac
+case $platform in
 Linux-x86_64)
 	package=@chdb/lib-linux-x64-gnu
 	sha256=c0d32b129e988f2b9a9a31c9141aecf5e1e2453f9a079efc4d36ab8e3f92b2ad
@@ -40,7 +49,7 @@ Darwin-x86_64) package=@chdb/lib-darwin-x64 ;;
 *) fail "the embedded ClickHouse exists for Linux with glibc and macOS, on x86-64 and arm64, this is $(uname -s) on $(uname -m); $instead" ;;
 esac
 # macOS has no ldd.
-if [ "$(uname -s)" = Linux ] && ldd --version 2>&1 | grep -qi musl; then
+if [ -z "${ERRATA_PLATFORM:-}" ] && [ "$(uname -s)" = Linux ] && ldd --version 2>&1 | grep -qi musl; then
 	fail "the embedded ClickHouse needs glibc and this system has musl; $instead"
 fi
 

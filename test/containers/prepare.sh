@@ -79,7 +79,7 @@ if ! has golang:1.26-bookworm; then
 	build golang:1.26-bookworm golang
 fi
 
-node=$(sed -n 's/^FROM \(node:[^ ]*\) .*/\1/p' "$root/deploy/Dockerfile.all")
+node=$(sed -n 's/^FROM .*\(node:[^ ]*\) .*/\1/p' "$root/deploy/Dockerfile.all")
 if ! has "$node"; then
 	mkdir "$work/context"
 	build "$node" node
