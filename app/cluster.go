@@ -17,7 +17,8 @@ import (
 // bucket, for which the others wait: a founder may bring secrets along.
 var sharedSecrets = []string{challenge.SecretFile, service.SecretFile}
 
-// admitNode ends the start of a node that has left its cluster.
+// admitNode ends the start of a node that has left its cluster. One that comes again with an empty
+// folder may have to wait.
 func (a *App) admitNode(ctx context.Context) error {
 	if !a.options.Cluster.On() {
 		return nil
@@ -26,7 +27,10 @@ func (a *App) admitNode(ctx context.Context) error {
 	if err == nil && left {
 		err = engine.ErrLeft
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return a.engines.NATS.AwaitCounted(ctx)
 }
 
 // joinCluster gives this node the secrets of its cluster, and begins to listen to the other

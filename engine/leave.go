@@ -116,6 +116,31 @@ func (l Leaving) Counts(ctx context.Context, node string) (counts, there bool, e
 	return false, false, nil
 }
 
+// errNotCounted says why the other servers may not count this node.
+var errNotCounted = errors.New("the other nodes do not count it; one that left the cluster is one of it again five minutes after it left, or at once under another address")
+
+// AwaitCounted waits until the other servers count this node, as they do a moment after they hear a
+// new one. One that they have taken out they count five minutes later; until then it reads their
+// streams, and gets none.
+func (n *NATS) AwaitCounted(ctx context.Context) error {
+	if !n.cfg.Cluster.On() {
+		return nil
+	}
+	err := n.waitFor(ctx, func(ctx context.Context) error {
+		counts, _, err := Leaving{NATS: n}.Counts(ctx, n.cfg.self)
+		if err == nil && !counts {
+			err = errNotCounted
+		}
+		return err
+	}, func(err error) {
+		n.cfg.Logger.Warn("the start of this node waits until the others count it", "node", n.cfg.self, "error", err)
+	})
+	if err != nil {
+		return fmt.Errorf("engine: wait until the other nodes count %s: %w", n.cfg.self, err)
+	}
+	return nil
+}
+
 // counted is whom the leader of the servers counts.
 func counted(ctx context.Context, conn *nats.Conn) (*server.MetaClusterInfo, error) {
 	var answer struct {

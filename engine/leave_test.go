@@ -153,6 +153,43 @@ func TestANewNodeTakesThePlace(t *testing.T) {
 	useStream(ctx, t, fresh)
 }
 
+// A node that left and comes back at once, with an empty folder, hears what it waits for. The servers
+// keep a name that was removed out for five minutes, which no test waits for.
+func TestANodeThatComesBackTooEarly(t *testing.T) {
+	nodes := startThree(t)
+	ctx, cancel := context.WithTimeout(t.Context(), fiveLimit)
+	defer cancel()
+	makeStream(ctx, t, nodes[0])
+	asked, gone := leaving(nodes[0]), nodes[2]
+	if err := gone.AwaitCounted(ctx); err != nil {
+		t.Errorf("a node of the cluster: %v", err)
+	}
+	if err := gone.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	takeOut(ctx, t, asked, gone.Self())
+	config := gone.cfg
+	config.StoreDir = t.TempDir()
+	back, err := StartNATS(ctx, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = back.Stop(context.WithoutCancel(t.Context())) })
+	if _, err := back.JetStream().Stream(ctx, "S"); err != nil {
+		t.Errorf("it does not read what the others have: %v", err)
+	}
+	if _, err := back.JetStream().CreateStream(ctx, jetstream.StreamConfig{
+		Name: "T", Subjects: []string{"t"}, Placement: &jetstream.Placement{Tags: []string{back.Tag()}},
+	}); !isUnsettled(err) {
+		t.Errorf("a stream on a node that does not count: %v", err)
+	}
+	waiting, cancel := context.WithTimeout(ctx, quorumAsk)
+	defer cancel()
+	if err := back.AwaitCounted(waiting); !errors.Is(err, errNotCounted) || !strings.Contains(err.Error(), back.Self()) {
+		t.Errorf("it waits for %v", err)
+	}
+}
+
 // makeSpool makes a stream on the node alone, with a message in it.
 func makeSpool(ctx context.Context, t *testing.T, l Leaving, node *NATS) {
 	t.Helper()

@@ -3,6 +3,7 @@
 package crash
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ const replicas = 3
 
 // TestUpgradeFromThreeNodesToFive does what docs/operations.md says, under load: two nodes start
 // with the list of five, then each of the three starts again with it, and one of these leaves.
-// Senders go on all the time, and each node that is there has counted everything once. It takes one
+// It comes back too early, and waits. Senders go on all the time, and each node that is there has counted everything once. It takes one
 // to two minutes, since five services with their engines share one machine: make test-upgrade runs
 // it, and make test does not.
 func TestUpgradeFromThreeNodesToFive(t *testing.T) {
@@ -47,11 +48,29 @@ func TestUpgradeFromThreeNodesToFive(t *testing.T) {
 	if !c.nodes[gone].awaitDeath(readyLimit) {
 		t.Fatal("the node that left still runs")
 	}
+	c.tooEarly(gone)
 	c.goesOn()
 	stop()
 	c.nodes, c.peers = slices.Delete(c.nodes, gone, gone+1), slices.Delete(c.peers, gone, gone+1)
 	c.standOnThree()
 	c.compare(o)
+}
+
+// tooEarly starts a node that has just left with an empty folder, and stops it when it has said that
+// it waits.
+func (c *cluster) tooEarly(gone int) {
+	c.t.Helper()
+	if err := os.RemoveAll(c.nodes[gone].data); err != nil {
+		c.t.Fatal(err)
+	}
+	c.nodes[gone].launch("")
+	await(c.t, "a node that comes back too early says so", readyLimit, func() bool {
+		return c.said(gone, "is one of it again five minutes after it left") > 0
+	})
+	if c.nodes[gone].get("/readyz") != 0 {
+		c.t.Error("it has opened its doors")
+	}
+	c.stop(gone)
 }
 
 // goesOn waits until events are taken for a while.
