@@ -170,6 +170,33 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// TestRecordsThatStandStill: a projector that gets no facts knows of no lag.
+func TestRecordsThatStandStill(t *testing.T) {
+	now := time.Now()
+	state := wellness{log: eventlog.State{Last: 9}, projection: projector.Status{Checkpoint: projector.Checkpoint{Row: 5, Sequence: 9}}}
+	h := healthOf(t, &state, &now)
+	look := func(after time.Duration, want bool) {
+		t.Helper()
+		now = now.Add(after)
+		for _, check := range h.Status(t.Context()).Checks {
+			if check.Name == "projector" && check.OK != want {
+				t.Errorf("got %+v, want ok %v", check, want)
+			}
+		}
+	}
+	look(0, true)
+	look(time.Hour, true) // nothing happens
+	state.log.Last = 12
+	look(time.Hour, true) // since when is not known
+	look(readyLag, true)
+	look(time.Second, false)
+	state.projection.Checkpoint.Row++ // a step of a long command
+	look(time.Second, true)
+	look(readyLag+time.Second, false)
+	state.projection.Checkpoint = projector.Checkpoint{Row: 7, Sequence: 12}
+	look(time.Second, true)
+}
+
 func TestLogRemembersTrouble(t *testing.T) {
 	now := time.Now()
 	var says error

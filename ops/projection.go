@@ -24,6 +24,10 @@ type Projection struct {
 	mu    sync.Mutex
 	seen  uint64    // the checkpoint when it was last looked at
 	moved time.Time // when it was last seen to have moved
+	// waits is when the records were first seen at the row of the checkpoint waitsAt while the log
+	// had more, zero while they are complete.
+	waits   time.Time
+	waitsAt uint64
 }
 
 // NewProjection watches the projector whose status is given.
@@ -43,6 +47,22 @@ func (p *Projection) progress() (status projector.Status, still time.Duration) {
 	return status, p.log.now().Sub(p.moved)
 }
 
+// waiting is for how long the records were seen at one place although the log goes on: the
+// projector gets no facts then, and knows of no lag.
+func (p *Projection) waiting(row, behind uint64) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.log.now()
+	switch {
+	case behind == 0:
+		p.waits = time.Time{}
+		return 0
+	case row != p.waitsAt || p.waits.IsZero():
+		p.waitsAt, p.waits = row, now
+	}
+	return now.Sub(p.waits)
+}
+
 // Ready is nil when the records are at most 30 s behind the log, or moved
 // within the last 30 s: to refuse readers while the projector catches up after
 // an outage would help nobody. Kind: store_unavailable.
@@ -60,8 +80,15 @@ func (p *Projection) Check(ctx context.Context) errata.Check {
 	c := errata.Check{Name: "projector"}
 	status, _ := p.progress()
 	c.Detail = fmt.Sprintf("records show the log up to fact %d, lag %v", status.Checkpoint.Sequence, status.Lag.Round(time.Millisecond))
-	if state, err := p.log.state(ctx); err == nil && behind(state, status) > 0 {
-		c.Detail += fmt.Sprintf(", %d facts to go", behind(state, status))
+	stands := false
+	if state, err := p.log.state(ctx); err == nil {
+		n := behind(state, status)
+		if n > 0 {
+			c.Detail += fmt.Sprintf(", %d facts to go", n)
+		}
+		if waiting := p.waiting(status.Checkpoint.Row, n); waiting > readyLag {
+			c.Detail, stands = c.Detail+fmt.Sprintf(", and no step for %v", waiting.Round(time.Second)), true
+		}
 	}
 	if status.Checkpoint.Outdated() {
 		c.Detail, c.Hint = c.Detail+"; "+outdatedDetail, outdatedHint
@@ -69,7 +96,7 @@ func (p *Projection) Check(ctx context.Context) errata.Check {
 	if status.Err != nil {
 		c.Detail += "; " + status.Err.Error()
 	}
-	if c.OK = p.Ready(ctx) == nil; !c.OK {
+	if c.OK = p.Ready(ctx) == nil && !stands; !c.OK {
 		c.Hint = "events are safe on the log; see the check of clickhouse and the log of this service"
 	}
 	return c
