@@ -2,6 +2,7 @@ package access
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,8 +60,8 @@ func CopyKeys(ctx context.Context, from, to jetstream.KeyValue) error {
 		case e, open = <-w.Updates():
 		}
 		switch {
-		case !open:
-			return errWatchEnded
+		case !open: // also at the end of ctx
+			return cmp.Or(ctx.Err(), errWatchEnded)
 		case e == nil:
 			if err := replaceKeys(ctx, to, first); err != nil {
 				return err

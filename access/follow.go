@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,8 +77,8 @@ func (s *Store) watch(ctx context.Context, m *mirror, loaded func()) error {
 		case e, open = <-w.Updates():
 		}
 		switch {
-		case !open:
-			return errWatchEnded
+		case !open: // also at the end of ctx
+			return cmp.Or(context.Cause(ctx), errWatchEnded)
 		case e == nil: // all that was there has come
 			limit.Stop()
 			loading, changed = false, false

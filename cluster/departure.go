@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -86,7 +87,7 @@ func (m *Members) follow(ctx context.Context) error {
 			return ctx.Err()
 		case entry, open := <-w.Updates():
 			if !open {
-				return errors.New("the watch of who has left the cluster ended")
+				return cmp.Or(ctx.Err(), errors.New("the watch of who has left the cluster ended"))
 			}
 			if entry == nil { // all that was there has come
 				limit.Stop()

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -122,7 +123,7 @@ func (o *Outbox) followDeliveries(ctx context.Context) error {
 		select {
 		case entry, open := <-watcher.Updates():
 			if !open {
-				return errors.New("follow the deliveries: the connection was lost")
+				return cmp.Or(ctx.Err(), errors.New("follow the deliveries: the connection was lost"))
 			}
 			if entry != nil && entry.Operation() == jetstream.KeyValuePut {
 				o.noteEntry(entry)
