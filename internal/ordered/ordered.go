@@ -60,7 +60,7 @@ type Reader struct {
 	cfg       Config
 	next      uint64                    // the first sequence that was not delivered
 	delivered uint64                    // by the present consumer
-	pending   uint64                    // messages on the stream when it was opened
+	pending   uint64                    // messages on the stream when the present consumer was made
 	consumer  string                    // "" when it was given up
 	messages  jetstream.MessagesContext // nil while there is no consumer
 
@@ -84,11 +84,13 @@ func Open(ctx context.Context, cfg Config) (*Reader, error) {
 	return r, nil
 }
 
-// Pending is how many messages the stream had for this reader when it was opened.
+// Pending is how many messages the stream had for this reader when it was opened, before the
+// first call of Next.
 func (r *Reader) Pending() uint64 { return r.pending }
 
 // Next waits for the next message. It returns the error of ctx when that ends, and
-// jetstream.ErrMsgIteratorClosed after Stop. While there is no consumer it asks for one again and again.
+// jetstream.ErrMsgIteratorClosed after Stop. While there is no consumer it asks for one again
+// and again.
 func (r *Reader) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetadata, error) {
 	for {
 		if r.messages == nil {
