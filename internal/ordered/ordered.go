@@ -29,9 +29,10 @@ const (
 	// Bytes of one pull: the server closes the connection when more than 64 MB wait in it.
 	pullBytes = 8 << 20
 	// pullMessages bounds the messages of one pull, and is the size of a channel: with
-	// pullBytes alone the client makes one of 8 MB for each reader. The next pull is on
-	// its way when half of them are left.
-	pullMessages = 1024
+	// pullBytes alone the client makes one of 8 MB for each reader. After missed heartbeats
+	// the client pulls again what may be in the channel already, and drops what has no place
+	// there; 1,024 places were too few for a reader that had to wait.
+	pullMessages = 1 << 16
 	// A new pull begins after pullExpiry. After two missed heartbeats the node that has the
 	// consumer is gone, or frozen.
 	pullExpiry    = 10 * time.Second
