@@ -31,7 +31,8 @@ type EventCounter struct{ lanes map[string]uint64 }
 var ErrTooMuch = errors.New("there is too much on the log")
 
 // Count counts the events of the facts from one sequence to another, both included.
-// It reads at most so many bytes; with more, the error is ErrTooMuch.
+// It reads at most so many bytes; with more, the error is ErrTooMuch. errSkipped says that the node
+// that was read from lacks facts which the log has.
 func (c *EventCounter) Count(ctx context.Context, log Log, from, to uint64, most int) (n EventCount, err error) {
 	failed := func(err error) (EventCount, error) {
 		return n, fmt.Errorf("count the log's events from %d to %d: %w", from, to, err)
@@ -41,19 +42,28 @@ func (c *EventCounter) Count(ctx context.Context, log Log, from, to uint64, most
 		return failed(err)
 	}
 	defer reader.Stop()
+	reached := from - min(from, 1)
 	for pending := reader.Pending(); pending > 0; {
 		msg, meta, err := reader.Next(ctx)
 		if err != nil {
 			return failed(err)
 		}
-		if meta.Sequence.Stream > to {
-			break
+		if reached = meta.Sequence.Stream; reached > to {
+			return n, nil
 		}
 		if most -= len(msg.Data()); most < 0 {
 			return failed(ErrTooMuch)
 		}
 		c.add(&n, msg)
 		pending = meta.NumPending
+	}
+	// The reader may read from a node that is behind; this asks the one that leads.
+	next, found, err := getMessage(ctx, log, messageQuery{Sequence: reached + 1, NextFor: log.Prefix + subjectEvents + ">"})
+	if err == nil && found && next.sequence <= to {
+		err = fmt.Errorf("the node that was read from ends at %d: %w", reached, errSkipped)
+	}
+	if err != nil {
+		return failed(err)
 	}
 	return n, nil
 }

@@ -1,9 +1,12 @@
 package eventlog_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
@@ -63,5 +66,30 @@ func TestCountEvents(t *testing.T) {
 	}
 	if _, err = counter.Count(t.Context(), log, 1, 5, 10); !errors.Is(err, eventlog.ErrTooMuch) {
 		t.Errorf("more than was to be read: %v", err)
+	}
+}
+
+// behindJetStream is a node whose copy of the log ends before its first fact.
+type behindJetStream struct{ jetstream.JetStream }
+
+func (b behindJetStream) CreateConsumer(ctx context.Context, stream string, cfg jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverNewPolicy, 0
+	return b.JetStream.CreateConsumer(ctx, stream, cfg)
+}
+
+// A node that is behind does not make it seem that events are gone.
+func TestCountOnANodeThatIsBehind(t *testing.T) {
+	l := newLog(t)
+	if err := l.appender(t).Append(t.Context(), []errata.Event{event("a")}); err != nil {
+		t.Fatal(err)
+	}
+	var counter eventlog.EventCounter
+	if n, err := counter.Count(t.Context(), l.Log, 1, 1, 1<<20); err != nil || n.Events != 1 {
+		t.Errorf("on a node that has all: %+v, %v", n, err)
+	}
+	behind := l.Log
+	behind.JetStream = behindJetStream{l.Log.JetStream}
+	if n, err := counter.Count(t.Context(), behind, 1, 1, 1<<20); err == nil {
+		t.Errorf("on a node that is behind: %+v, want an error", n)
 	}
 }
