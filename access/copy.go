@@ -2,7 +2,6 @@ package access
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,16 +51,10 @@ func CopyKeys(ctx context.Context, from, to jetstream.KeyValue) error {
 	defer bucket.EndWatch(w, cancel)
 	first := map[string][]byte{} // until all that was there has come
 	for {
-		var e jetstream.KeyValueEntry
-		var open bool
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case e, open = <-w.Updates():
-		}
+		e, err := bucket.NextEntry(ctx, w)
 		switch {
-		case !open: // also at the end of ctx
-			return cmp.Or(ctx.Err(), errWatchEnded)
+		case err != nil:
+			return err
 		case e == nil:
 			if err := replaceKeys(ctx, to, first); err != nil {
 				return err

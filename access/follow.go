@@ -1,7 +1,6 @@
 package access
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,11 +25,8 @@ const (
 	rewatchWait = time.Second
 )
 
-// The reasons for which a watch ends without being told to.
-var (
-	errWatchEnded = errors.New("the watch ended")
-	errWatchSlow  = fmt.Errorf("the bucket was not read within %v", watchTimeout)
-)
+// errWatchSlow is why a watch is ended that does not bring what is there.
+var errWatchSlow = fmt.Errorf("the bucket was not read within %v", watchTimeout)
 
 // follow keeps the snapshot current. It closes read when it has read all keys
 // for the first time, and sends an error before that to failed.
@@ -69,16 +65,10 @@ func (s *Store) watch(ctx context.Context, m *mirror, loaded func()) error {
 
 	loading, changed := true, false
 	for {
-		var e jetstream.KeyValueEntry
-		var open bool
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case e, open = <-w.Updates():
-		}
+		e, err := bucket.NextEntry(ctx, w)
 		switch {
-		case !open: // also at the end of ctx
-			return cmp.Or(context.Cause(ctx), errWatchEnded)
+		case err != nil:
+			return err
 		case e == nil: // all that was there has come
 			limit.Stop()
 			loading, changed = false, false

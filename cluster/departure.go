@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -67,7 +66,8 @@ func (m *Members) decide(ctx context.Context, d Departure) error {
 	return nil
 }
 
-// follow reads from the bucket who has left, until ctx ends or the watch breaks.
+// follow reads from the bucket which nodes have left, until ctx ends or the watch of the bucket
+// ends.
 func (m *Members) follow(ctx context.Context) error {
 	if m.cfg.Servers.Out(ctx) { // the bucket cannot be read here any more
 		m.depart(Departure{Node: m.cfg.Self})
@@ -82,19 +82,15 @@ func (m *Members) follow(ctx context.Context) error {
 	}
 	defer bucket.EndWatch(w, cancel)
 	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case entry, open := <-w.Updates():
-			if !open {
-				return cmp.Or(ctx.Err(), errors.New("the watch of who has left the cluster ended"))
-			}
-			if entry == nil { // all that was there has come
-				limit.Stop()
-				continue
-			}
-			m.read(entry)
+		entry, err := bucket.NextEntry(ctx, w)
+		if err != nil {
+			return fmt.Errorf("read who has left the cluster: %w", err)
 		}
+		if entry == nil { // all that was there has come
+			limit.Stop()
+			continue
+		}
+		m.read(entry)
 	}
 }
 

@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -120,16 +119,12 @@ func (o *Outbox) followDeliveries(ctx context.Context) error {
 	}
 	defer bucket.EndWatch(watcher, cancel)
 	for {
-		select {
-		case entry, open := <-watcher.Updates():
-			if !open {
-				return cmp.Or(ctx.Err(), errors.New("follow the deliveries: the connection was lost"))
-			}
-			if entry != nil && entry.Operation() == jetstream.KeyValuePut {
-				o.noteEntry(entry)
-			}
-		case <-ctx.Done():
-			return ctx.Err()
+		entry, err := bucket.NextEntry(ctx, watcher)
+		if err != nil {
+			return fmt.Errorf("follow the deliveries: %w", err)
+		}
+		if entry != nil && entry.Operation() == jetstream.KeyValuePut {
+			o.noteEntry(entry)
 		}
 	}
 }
