@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
 	errata "github.com/errata-log/errata"
@@ -70,14 +71,14 @@ func NewCommander(cfg CommanderConfig) (*Commander, error) {
 
 // Do appends a command in the name of [errata.ActorOf](ctx), behind all events that this node
 // has accepted before, and waits for its answer. Kinds: log_full when the command is not on the
-// log, log_unavailable when that is not known, store_unavailable when the command is on the log and ctx ended
-// before the projection reached it.
+// log, log_unavailable when that is not known or the events are not there yet, store_unavailable
+// when the command is on the log and ctx ended before the projection reached it.
 func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("encode command %s: %w", name, err)
 	}
-	if err := moved(ctx, c.cfg.Spool); err != nil {
+	if err := c.awaitSpool(ctx); err != nil {
 		return nil, logAway("events that this node has accepted are not on the log yet; ask again", err)
 	}
 	seq, err := appendChange(ctx, c.cfg.Log, subjectCommands+name, data, nuid.Next(), func(err error) error {
@@ -87,6 +88,19 @@ func (c *Commander) Do(ctx context.Context, name string, body any) (Answer, erro
 		return nil, err
 	}
 	return c.await(ctx, seq)
+}
+
+// awaitSpool waits until the events that this node has accepted are on the log.
+func (c *Commander) awaitSpool(ctx context.Context) error {
+	spool := c.cfg.Spool
+	if spool == nil {
+		return nil
+	}
+	err := moved(ctx, spool.JetStream, spool.Stream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil // the node starts, and has never had one
+	}
+	return err
 }
 
 // await waits until the projection has passed seq, and returns the answer.

@@ -41,46 +41,30 @@ func (s *SpoolDrain) Stop(ctx context.Context) error {
 	return errors.Join(err, s.work.Stop(ctx))
 }
 
-// empty waits until nothing is in the spool, and says how much there is when that takes too long.
+// empty waits a moment until nothing is in the spool, and says how much there is when that takes
+// too long.
 func (s *SpoolDrain) empty(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, emptyPatience)
 	defer cancel()
-	for {
-		stream, err := s.cfg.JetStream.Stream(ctx, s.cfg.Stream)
+	return moved(ctx, s.cfg.JetStream, s.cfg.Stream)
+}
+
+// moved waits until the blocks that are in a spool now are on the log, or ctx ends.
+func moved(ctx context.Context, js jetstream.JetStream, spool string) error {
+	for upTo := uint64(0); ; {
+		stream, err := js.Stream(ctx, spool)
 		if err == nil {
-			waiting := stream.CachedInfo().State.Msgs
-			if waiting == 0 {
+			state := stream.CachedInfo().State
+			if upTo == 0 {
+				upTo = state.LastSeq
+			}
+			if state.Msgs == 0 || state.FirstSeq > upTo {
 				return nil
 			}
-			err = fmt.Errorf("%d blocks of events stay on the disk of this node", waiting)
+			err = fmt.Errorf("%d blocks of events stay on the disk of this node", state.Msgs)
 		}
-		if !background.Wait(ctx, emptyPause) {
+		if errors.Is(err, jetstream.ErrStreamNotFound) || !background.Wait(ctx, emptyPause) {
 			return fmt.Errorf("empty the spool of this node: %w", err)
 		}
 	}
-}
-
-// moved waits until the blocks that are in a spool now are on the log, or ctx ends. The spool of
-// nobody, nil, has none.
-func moved(ctx context.Context, spool *Log) error {
-	for upTo := uint64(0); spool != nil; {
-		stream, err := spool.JetStream.Stream(ctx, spool.Stream)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			return nil // the node starts, and has never had one
-		}
-		if err != nil {
-			return fmt.Errorf("look into the spool of this node: %w", err)
-		}
-		state := stream.CachedInfo().State
-		if upTo == 0 {
-			upTo = state.LastSeq
-		}
-		if state.Msgs == 0 || state.FirstSeq > upTo {
-			return nil
-		}
-		if !background.Wait(ctx, emptyPause) {
-			return fmt.Errorf("wait until %d blocks of the spool are on the log: %w", state.Msgs, ctx.Err())
-		}
-	}
-	return nil
 }
