@@ -15,6 +15,7 @@ import (
 	"github.com/errata-log/errata/app"
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // publisher connects as an application does, with the URL in the file.
@@ -27,16 +28,7 @@ func publisher(t *testing.T, a *app.App) jetstream.JetStream {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("%s has mode %v, want 0600", info.Name(), info.Mode().Perm())
 	}
-	conn, err := nats.Connect(key(t, a.Welcome().NATSFile), nats.CustomInboxPrefix(engine.ClientInbox))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return js
+	return testenv.DialJetStream(t, key(t, a.Welcome().NATSFile), nats.CustomInboxPrefix(engine.ClientInbox))
 }
 
 // TestEventsOverNATS: a published event is in the list; the same event counts once over

@@ -23,16 +23,8 @@ func TestCopyRefused(t *testing.T) {
 		}
 	})
 	open := func(user, stream string) (eventlog.Copy, *nats.Conn) {
-		conn, err := nats.Connect(url, nats.UserInfo(user, user), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.Close)
-		js, err := jetstream.New(conn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return eventlog.Copy{Log: eventlog.Log{NATS: conn, JetStream: js, Stream: stream}}, conn
+		js := testenv.DialJetStream(t, url, nats.UserInfo(user, user), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+		return eventlog.Copy{Log: eventlog.Log{NATS: js.Conn(), JetStream: js, Stream: stream}}, js.Conn()
 	}
 	want := func(err error, words ...string) {
 		t.Helper()

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // startCluster runs three servers and returns when they can make streams.
@@ -30,16 +30,7 @@ func startCluster(t *testing.T) jetstream.JetStream {
 		t.Fatal("three servers did not start, with four choices of ports")
 	}
 	awaitLeader(t, servers)
-	conn, err := nats.Connect(servers[0].ClientURL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return js
+	return testenv.DialJetStream(t, servers[0].ClientURL())
 }
 
 // startServers runs three servers that know each other's ports. It returns nil when

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
@@ -16,15 +15,7 @@ import (
 // TestEndedWatchLeavesNothing: more entries come than the channel of a watch holds, and
 // whoever watches reads one of them.
 func TestEndedWatchLeavesNothing(t *testing.T) {
-	conn, err := nats.Connect(testenv.ServeNATS(t, t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := testenv.DialJetStream(t, testenv.ServeNATS(t, t.TempDir()))
 	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "many", Storage: jetstream.MemoryStorage})
 	if err != nil {
 		t.Fatal(err)

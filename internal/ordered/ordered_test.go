@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/internal/background"
@@ -30,15 +29,7 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	conn, err := nats.Connect(testenv.ServeNATS(t, t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := testenv.DialJetStream(t, testenv.ServeNATS(t, t.TempDir()))
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: stream, Subjects: []string{"a", "b"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -140,8 +131,8 @@ func TestFromAMessageOn(t *testing.T) {
 	s.want(all, 8)
 }
 
-// When the node with the consumer is gone, another consumer is asked for, under another name each
-// time: the cluster may have given the last one to a node that is gone too.
+// When the node with the consumer is gone, the reader asks for another consumer, each time under a
+// new name. The cluster may have given the consumer of the last name to a node that is gone too.
 func TestGoesOnWithAnotherConsumer(t *testing.T) {
 	s := newServer(t)
 	s.publish("a", "b", "a", "b", "a")

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // ServeNATS starts a NATS server on a copy of our folder of NATS's files, as an
@@ -31,4 +33,19 @@ func ServeNATS(t testing.TB, folder string, change ...func(*server.Options)) (ur
 		t.Fatal("the NATS server on a copy did not start")
 	}
 	return srv.ClientURL()
+}
+
+// DialJetStream connects to a NATS server until the test ends.
+func DialJetStream(t testing.TB, url string, options ...nats.Option) jetstream.JetStream {
+	t.Helper()
+	conn, err := nats.Connect(url, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
 }
