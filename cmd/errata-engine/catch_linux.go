@@ -51,15 +51,11 @@ type image struct {
 // library's file, known the address of its function called name. With an error nothing
 // was changed.
 func surviveErrors(path, name string, known uintptr) error {
-	file, err := elf.Open(path)
+	file, img, err := openImage(path, name, known)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	img, err := loadedImage(file, name, known)
-	if err != nil {
-		return err
-	}
 	text := file.Section(".rodata")
 	if text == nil {
 		return errors.New("it has no constants")
@@ -81,7 +77,18 @@ func surviveErrors(path, name string, known uintptr) error {
 	return nil
 }
 
-// loadedImage finds the library in memory.
+// openImage opens the file of the library, and finds the library in memory. The arguments are
+// those of surviveErrors.
+func openImage(path, name string, known uintptr) (file *elf.File, img image, err error) {
+	if file, err = elf.Open(path); err != nil {
+		return nil, image{}, err
+	}
+	if img, err = loadedImage(file, name, known); err != nil {
+		return nil, image{}, errors.Join(err, file.Close())
+	}
+	return file, img, nil
+}
+
 func loadedImage(file *elf.File, name string, known uintptr) (image, error) {
 	symbols, err := file.DynamicSymbols()
 	if err != nil {

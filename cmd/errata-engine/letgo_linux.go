@@ -15,20 +15,16 @@ import (
 // longer with many parts; being early costs only that pages are mapped a second time.
 const startLasts = 10 * time.Second
 
-// letGoOfStart gives up, once, the pages of the library's code and constants that the start
-// has touched. A start runs through 180 MB of them, and the work afterwards through 70 to 120.
-// The pages stay in the kernel's cache and are mapped again when they are used, but the
-// kernel may drop the others when memory is short. The arguments are those of surviveErrors.
+// letGoOfStart takes the library's code and constants out of the memory of this process, once,
+// some seconds after the start. A start uses 180 MB of them, the work afterwards 70 to 120 MB.
+// What is used again comes back from the kernel's cache. What is not, the kernel may drop when
+// memory is short. The arguments are those of surviveErrors.
 func letGoOfStart(path, name string, known uintptr) error {
-	file, err := elf.Open(path)
+	file, img, err := openImage(path, name, known)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	img, err := loadedImage(file, name, known)
-	if err != nil {
-		return err
-	}
 	if changed, err := file.DynValue(elf.DT_TEXTREL); err != nil || len(changed) > 0 {
 		return errors.Join(errors.New("the loader has changed its code"), err)
 	}
