@@ -48,8 +48,8 @@ type Keeper struct {
 	busy     *semaphore.Weighted // held by the one backup that is being made
 }
 
-// busyPatience is how long a backup waits for another one: one whose program was killed
-// ends as soon as its next write fails.
+// busyPatience is how long a backup waits for the end of another one. A backup whose program was
+// killed ends when its next write fails.
 const busyPatience = 5 * time.Second
 
 // Start begins to listen.

@@ -119,13 +119,10 @@ func (l Leaving) Counts(ctx context.Context, node string) (counts, there bool, e
 // errNotCounted says why the other servers may not count this node.
 var errNotCounted = errors.New("the other nodes do not count it; one that left the cluster is one of it again five minutes after it left, or at once under another address")
 
-// AwaitCounted waits until the other servers count this node, as they do a moment after they hear a
-// new one. One that they have taken out they count five minutes later; until then it reads their
-// streams, and gets none.
+// AwaitCounted waits until the other servers of the cluster count this node. They count a new one
+// a moment after they hear from it, and one that they have taken out after five minutes. Until then
+// it can read their streams, and gets none of its own.
 func (n *NATS) AwaitCounted(ctx context.Context) error {
-	if !n.cfg.Cluster.On() {
-		return nil
-	}
 	err := n.waitFor(ctx, func(ctx context.Context) error {
 		counts, _, err := Leaving{NATS: n}.Counts(ctx, n.cfg.self)
 		if err == nil && !counts {

@@ -153,8 +153,8 @@ func TestANewNodeTakesThePlace(t *testing.T) {
 	useStream(ctx, t, fresh)
 }
 
-// A node that left and comes back at once, with an empty folder, hears what it waits for. The servers
-// keep a name that was removed out for five minutes, which no test waits for.
+// A node that left and comes back at once, with an empty folder, says what it waits for. The servers
+// do not count a removed name for five minutes, and no test waits so long.
 func TestANodeThatComesBackTooEarly(t *testing.T) {
 	nodes := startThree(t)
 	ctx, cancel := context.WithTimeout(t.Context(), fiveLimit)

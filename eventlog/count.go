@@ -31,8 +31,8 @@ type EventCounter struct{ lanes map[string]uint64 }
 var ErrTooMuch = errors.New("there is too much on the log")
 
 // Count counts the events of the facts from one sequence to another, both included.
-// It reads at most so many bytes; with more, the error is ErrTooMuch. errSkipped says that the node
-// that was read from lacks facts which the log has.
+// It reads at most so many bytes; with more, the error is ErrTooMuch. It is an error too
+// when the node that was read from does not have all of these facts yet.
 func (c *EventCounter) Count(ctx context.Context, log Log, from, to uint64, most int) (n EventCount, err error) {
 	failed := func(err error) (EventCount, error) {
 		return n, fmt.Errorf("count the log's events from %d to %d: %w", from, to, err)

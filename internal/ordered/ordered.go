@@ -26,12 +26,13 @@ const (
 	createTimeout = 2 * time.Second
 	// forgotten is when the server removes a consumer that nobody reads.
 	forgotten = 30 * time.Second
-	// Bytes of one pull: the server closes the connection when more than 64 MB wait in it.
+	// pullBytes bounds the bytes of one pull. The server closes the connection when more than
+	// 64 MB wait in it.
 	pullBytes = 8 << 20
-	// pullMessages bounds the messages of one pull, and is the size of a channel: with
-	// pullBytes alone the client makes one of 8 MB for each reader. After missed heartbeats
-	// the client pulls again what may be in the channel already, and drops what has no place
-	// there; 1,024 places were too few for a reader that had to wait.
+	// pullMessages bounds the messages of one pull. The client makes a channel with so many
+	// places for each reader; without this bound it takes 8 MB. After missed heartbeats the
+	// client pulls once more while messages still wait in the channel, and drops those for
+	// which there is no place. 1,024 places were too few.
 	pullMessages = 1 << 16
 	// A new pull begins after pullExpiry. After two missed heartbeats the node that has the
 	// consumer is gone, or frozen.
@@ -69,8 +70,8 @@ type Reader struct {
 	mu      sync.Mutex // guards the closing of stopped, consumer and messages
 }
 
-// Open opens a stream for reading. It returns the error of the server when that answers that
-// it gives no consumer.
+// Open opens a stream for reading. When the server refuses, Open returns its error at once; when
+// nobody answers, after some tries.
 func Open(ctx context.Context, cfg Config) (*Reader, error) {
 	r := &Reader{cfg: cfg, next: max(cfg.From, 1), stopped: make(chan struct{})}
 	tries := 0
