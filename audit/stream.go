@@ -106,26 +106,27 @@ func (s stream) walk(ctx context.Context, from, to uint64, yield func(n uint64, 
 		return fmt.Errorf("read the audit trail: %w", err)
 	}
 	defer reader.Stop()
-	for pending := reader.Pending(); pending > 0 && from <= to; {
-		n, message, left, err := nextEntry(ctx, reader)
-		if err != nil {
-			return fmt.Errorf("read the audit trail from %d: %w", from, err)
-		}
-		if from = n + 1; n > to || !yield(n, message) {
+	for {
+		n, message, err := nextEntry(ctx, reader, to)
+		if errors.Is(err, ordered.ErrEnd) {
 			return nil
 		}
-		pending = left
+		if err != nil {
+			return fmt.Errorf("read the audit trail: %w", err)
+		}
+		if !yield(n, message) {
+			return nil
+		}
 	}
-	return nil
 }
 
-// nextEntry waits for the next message of the trail; left is how many are behind it.
-func nextEntry(ctx context.Context, reader *ordered.Reader) (n uint64, message []byte, left uint64, err error) {
+// nextEntry waits for the next message of the trail up to number to.
+func nextEntry(ctx context.Context, reader *ordered.Reader, to uint64) (n uint64, message []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	msg, meta, err := reader.Next(ctx)
+	msg, meta, err := reader.NextUpTo(ctx, to)
 	if err != nil {
-		return 0, nil, 0, err
+		return 0, nil, err
 	}
-	return meta.Sequence.Stream, msg.Data(), meta.NumPending, nil
+	return meta.Sequence.Stream, msg.Data(), nil
 }

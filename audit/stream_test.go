@@ -4,54 +4,41 @@ import (
 	"context"
 	"testing"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/audit"
 )
 
-// farConsumers are consumers of another node, which the servers do not find at once.
-type farConsumers struct{ jetstream.JetStream }
-
-func (f farConsumers) CreateConsumer(ctx context.Context, stream string, cfg jetstream.ConsumerConfig) (jetstream.Consumer, error) {
-	consumer, err := f.JetStream.CreateConsumer(ctx, stream, cfg)
-	return &farConsumer{Consumer: consumer, unknown: 3}, err
+// behindOnce is a cluster whose first consumer comes to a node that has nothing of the trail yet.
+type behindOnce struct {
+	jetstream.JetStream
+	asked int
 }
 
-// farConsumer is not found by its first fetches.
-type farConsumer struct {
-	jetstream.Consumer
-	unknown int
-}
-
-func (f *farConsumer) Fetch(batch int, opts ...jetstream.FetchOpt) (jetstream.MessageBatch, error) {
-	if f.unknown--; f.unknown >= 0 {
-		return unanswered{}, nil
+func (b *behindOnce) CreateConsumer(ctx context.Context, stream string, cfg jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	if b.asked++; b.asked == 1 {
+		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverNewPolicy, 0
 	}
-	return f.Consumer.Fetch(batch, opts...)
+	return b.JetStream.CreateConsumer(ctx, stream, cfg)
 }
 
-// unanswered is what a fetch brings that no server has taken.
-type unanswered struct{}
-
-func (unanswered) Messages() <-chan jetstream.Msg {
-	none := make(chan jetstream.Msg)
-	close(none)
-	return none
-}
-
-func (unanswered) Error() error { return nats.ErrNoResponders }
-
-// A reader asks again for a consumer that it has just made on another node.
-func TestConsumerOfAnotherNode(t *testing.T) {
+// A node that is behind does not make it seem that entries are gone.
+func TestTrailOnANodeThatIsBehind(t *testing.T) {
 	l := openLedger(t)
 	l.factBy(ada, "cmd.greet", 1)
 	a, _ := l.start()
 	l.catchUp(a)
-	far := l.cfg
-	far.Log.JetStream = farConsumers{far.Log.JetStream}
-	page, err := audit.NewTrail(far).List(t.Context(), audit.Query{})
+	behind := func() *audit.Trail {
+		cfg := l.cfg
+		cfg.Log.JetStream = &behindOnce{JetStream: cfg.Log.JetStream}
+		return audit.NewTrail(cfg)
+	}
+	page, err := behind().List(t.Context(), audit.Query{})
 	if err != nil || len(page.Entries) == 0 {
-		t.Errorf("got %d entries, %v", len(page.Entries), err)
+		t.Errorf("the list has %d entries, %v", len(page.Entries), err)
+	}
+	report, err := behind().Verify(t.Context())
+	if err != nil || report.Problem != nil || report.Entries == 0 {
+		t.Errorf("the check says %+v, %v", report, err)
 	}
 }

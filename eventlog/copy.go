@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/errata-log/errata/internal/ordered"
 	"github.com/errata-log/errata/logfiles"
 )
 
@@ -45,7 +46,7 @@ func (c Copy) explain(err error) error {
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		hint = fmt.Sprintf("the server has no stream %s; start one on a copy of DATA/nats, or name one of the cluster that holds the log", c.Log.Stream)
 	case errors.Is(last, nats.ErrPermissionViolation):
-		hint = fmt.Sprintf("the user needs the right to publish to %sSTREAM.INFO.%s and STREAM.MSG.GET.%[2]s", apiPrefix(c.Log.JetStream.Options()), c.Log.Stream)
+		hint = fmt.Sprintf("the user needs the right to publish to %sSTREAM.INFO.%s and STREAM.MSG.GET.%[2]s", ordered.APIPrefix(c.Log.JetStream), c.Log.Stream)
 		err = errors.Join(err, last)
 	}
 	return fmt.Errorf("the copy at %s: %w; %s", cmp.Or(c.Log.NATS.ConnectedUrlRedacted(), "a server that went away"), err, hint)

@@ -32,7 +32,7 @@ var ErrTooMuch = errors.New("there is too much on the log")
 
 // Count counts the events of the facts from one sequence to another, both included.
 // It reads at most so many bytes; with more, the error is ErrTooMuch. It is an error too
-// when the node that was read from does not have all of these facts yet.
+// when the nodes that were read from do not have all of these facts yet.
 func (c *EventCounter) Count(ctx context.Context, log Log, from, to uint64, most int) (n EventCount, err error) {
 	failed := func(err error) (EventCount, error) {
 		return n, fmt.Errorf("count the log's events from %d to %d: %w", from, to, err)
@@ -42,30 +42,19 @@ func (c *EventCounter) Count(ctx context.Context, log Log, from, to uint64, most
 		return failed(err)
 	}
 	defer reader.Stop()
-	reached := from - min(from, 1)
-	for pending := reader.Pending(); pending > 0; {
-		msg, meta, err := reader.Next(ctx)
+	for {
+		msg, _, err := reader.NextUpTo(ctx, to)
+		if errors.Is(err, ordered.ErrEnd) {
+			return n, nil
+		}
 		if err != nil {
 			return failed(err)
-		}
-		if reached = meta.Sequence.Stream; reached > to {
-			return n, nil
 		}
 		if most -= len(msg.Data()); most < 0 {
 			return failed(ErrTooMuch)
 		}
 		c.add(&n, msg)
-		pending = meta.NumPending
 	}
-	// The reader may read from a node that is behind; this asks the one that leads.
-	next, found, err := getMessage(ctx, log, messageQuery{Sequence: reached + 1, NextFor: log.Prefix + subjectEvents + ">"})
-	if err == nil && found && next.sequence <= to {
-		err = fmt.Errorf("the node that was read from ends at %d: %w", reached, errSkipped)
-	}
-	if err != nil {
-		return failed(err)
-	}
-	return n, nil
 }
 
 // add counts one block.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/internal/ordered"
 )
 
 // messageQuery is the JSON body of a request for one message of a stream.
@@ -70,7 +72,7 @@ func getMessage(ctx context.Context, log Log, query messageQuery) (m message, fo
 	if err != nil {
 		return message{}, false, fmt.Errorf("encode a question to the log: %w", err)
 	}
-	answer, err := log.NATS.RequestWithContext(ctx, apiPrefix(log.JetStream.Options())+"STREAM.MSG.GET."+log.Stream, request)
+	answer, err := log.NATS.RequestWithContext(ctx, ordered.APIPrefix(log.JetStream)+"STREAM.MSG.GET."+log.Stream, request)
 	if err != nil {
 		return message{}, false, fmt.Errorf("ask the log for a message: %w", err)
 	}
@@ -146,16 +148,4 @@ func messageBefore(ctx context.Context, log Log, subject string, before uint64, 
 		end = begin
 	}
 	return message{}, false, nil
-}
-
-// apiPrefix is the first part of the subjects of JetStream's API.
-func apiPrefix(o jetstream.JetStreamOptions) string {
-	switch {
-	case o.APIPrefix != "":
-		return strings.TrimSuffix(o.APIPrefix, ".") + "."
-	case o.Domain != "":
-		return "$JS." + o.Domain + ".API."
-	default:
-		return jetstream.DefaultAPIPrefix
-	}
 }

@@ -62,7 +62,7 @@ type Reader struct {
 	cfg       Config
 	next      uint64                    // the first sequence that was not delivered
 	delivered uint64                    // by the present consumer
-	pending   uint64                    // messages on the stream when the present consumer was made
+	pending   uint64                    // messages behind the last one, as the node with the consumer knows
 	consumer  string                    // "" when it was given up
 	messages  jetstream.MessagesContext // nil while there is no consumer
 
@@ -86,8 +86,8 @@ func Open(ctx context.Context, cfg Config) (*Reader, error) {
 	return r, nil
 }
 
-// Pending is how many messages the stream had for this reader when it was opened, before the
-// first call of Next.
+// Pending is how many messages the stream has behind the last one, as far as the node knows that
+// is read from.
 func (r *Reader) Pending() uint64 { return r.pending }
 
 // Next waits for the next message. It returns the error of ctx when that ends, and
@@ -108,7 +108,7 @@ func (r *Reader) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetadat
 				return nil, nil, fmt.Errorf("metadata of a message: %w", err)
 			}
 			if meta.Sequence.Consumer == r.delivered+1 {
-				r.delivered, r.next = r.delivered+1, meta.Sequence.Stream+1
+				r.delivered, r.next, r.pending = r.delivered+1, meta.Sequence.Stream+1, meta.NumPending
 				return msg, meta, nil
 			}
 			// One was lost between the server and here.
@@ -193,7 +193,7 @@ func (r *Reader) giveUp() {
 // forget lets the server remove a consumer. It would do so by itself, later, so nobody waits
 // for the answer that it wants to give.
 func (r *Reader) forget(consumer string) {
-	_ = r.cfg.JetStream.Conn().PublishRequest(jetstream.DefaultAPIPrefix+"CONSUMER.DELETE."+r.cfg.Stream+"."+consumer, nats.NewInbox(), nil)
+	_ = r.cfg.JetStream.Conn().PublishRequest(APIPrefix(r.cfg.JetStream)+"CONSUMER.DELETE."+r.cfg.Stream+"."+consumer, nats.NewInbox(), nil)
 }
 
 // Stop ends reading. It may be called twice, and while Next waits.

@@ -25,6 +25,7 @@ type server struct {
 	mu     sync.Mutex
 	asked  []string // names of consumers
 	silent int      // so many of the next requests for a consumer get no answer
+	behind int      // so many of the next consumers are on a node that has no message yet
 }
 
 func newServer(t *testing.T) *server {
@@ -44,6 +45,10 @@ func (s *server) CreateConsumer(ctx context.Context, stream string, cfg jetstrea
 	if silent {
 		s.silent--
 	}
+	if s.behind > 0 {
+		s.behind--
+		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverNewPolicy, 0
+	}
 	s.mu.Unlock()
 	if silent {
 		<-ctx.Done()
@@ -56,6 +61,12 @@ func (s *server) beSilent(times int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.silent = times
+}
+
+func (s *server) beBehind(times int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.behind = times
 }
 
 // names are those that consumers were asked for with.
