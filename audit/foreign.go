@@ -108,7 +108,15 @@ func (s *session) nameForeign(ctx context.Context) error {
 // checkForForeign returns an error, which ends the session, when foreign
 // messages stand behind the last entry.
 func (s *session) checkForForeign(ctx context.Context) error {
-	now, err := s.a.trail.head(ctx)
+	handle, err := s.a.trail.open(ctx)
+	if err != nil {
+		return err
+	}
+	last := handle.CachedInfo().State.LastSeq
+	if last == s.head.n {
+		return nil // nobody has written
+	}
+	now, err := s.a.trail.end(ctx, handle, last)
 	if err == nil && now.foreign.first > 0 {
 		err = errForeign
 	}

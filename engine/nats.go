@@ -225,12 +225,11 @@ func (n *NATS) runServer(ctx context.Context, cfg NATSConfig) (*server.Server, e
 
 func (n *NATS) options() []nats.Option {
 	log := n.cfg.Logger.With("engine", "nats")
-	return []nats.Option{
+	options := []nats.Option{
 		nats.Name("errata"),
 		nats.CustomInboxPrefix(serviceInbox),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(natsRetryWait),
-		nats.PingInterval(natsPing), nats.MaxPingsOutstanding(natsPingsUnheard),
 		// A publish must fail while NATS is away. In a buffer it would be lost when
 		// this process ends.
 		nats.ReconnectBufSize(-1),
@@ -249,6 +248,10 @@ func (n *NATS) options() []nats.Option {
 			log.Error("asynchronous error", "subject", subject, "error", err)
 		}),
 	}
+	if n.cfg.URL != "" { // the embedded server cannot freeze without its client
+		options = append(options, nats.PingInterval(natsPing), nats.MaxPingsOutstanding(natsPingsUnheard))
+	}
+	return options
 }
 
 // dial connects to the external NATS and retries until ConnectTimeout.
