@@ -28,18 +28,29 @@ type batch struct {
 // readSize is the read buffer; most single events fit.
 const readSize = 16 << 10
 
-var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readSize) }}
+// keptDrafts is for how many events a batch that is free keeps memory, less than a megabyte.
+// Larger requests are rare.
+const keptDrafts = 1000
+
+var batches = sync.Pool{New: func() any { return &batch{in: bufio.NewReaderSize(nil, readSize)} }}
 
 func newBatch(b *door.Body) *batch {
-	t := &batch{body: b, in: readers.Get().(*bufio.Reader), buf: door.GetBuffer()}
+	t := batches.Get().(*batch) // the pool holds nothing else
+	t.body, t.buf = b, door.GetBuffer()
 	t.in.Reset(b)
 	return t
 }
 
+// free must be the last use of the batch and of its drafts. What drafts point to is their own.
 func (t *batch) free() {
 	t.in.Reset(nil)
-	readers.Put(t.in)
 	t.buf.Free()
+	clear(t.drafts)
+	if cap(t.drafts) > keptDrafts {
+		t.drafts, t.indexes = nil, nil
+	}
+	*t = batch{in: t.in, drafts: t.drafts[:0], indexes: t.indexes[:0]}
+	batches.Put(t)
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -195,9 +206,8 @@ func (t *batch) take(over, strict bool) error {
 		if err := t.body.Charge(len(t.buf.B)); err != nil {
 			return err
 		}
-		if t.drafts == nil {
-			t.drafts = make([]ingest.Draft, 0, t.likely())
-			t.indexes = make([]int, 0, cap(t.drafts))
+		if n := t.likely(); len(t.drafts) == 0 && n > cap(t.drafts) {
+			t.drafts, t.indexes = make([]ingest.Draft, 0, n), make([]int, 0, n)
 		}
 		t.drafts = append(t.drafts, draft)
 		t.indexes = append(t.indexes, index)

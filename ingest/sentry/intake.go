@@ -53,18 +53,26 @@ var intakes = sync.Pool{New: func() any { return &intake{in: bufio.NewReaderSize
 
 func newIntake(b *door.Body, sender netip.Addr, newID func() string) *intake {
 	in := intakes.Get().(*intake) // the pool holds nothing else
-	*in = intake{body: b, in: in.in, buf: door.GetBuffer(), sender: sender, newID: newID, head: in.head, dsn: in.dsn[:0]}
+	*in = intake{body: b, in: in.in, buf: door.GetBuffer(), sender: sender, newID: newID, head: in.head, dsn: in.dsn[:0], drafts: in.drafts}
 	in.in.Reset(b)
 	return in
 }
 
-// free must be the last use of the intake and of what it returned. The drafts have their
-// own memory.
+// keptDrafts is for how many drafts an intake that is free keeps memory. Most requests have
+// one event.
+const keptDrafts = 16
+
+// free must be the last use of the intake, of its drafts and of what it returned. What drafts
+// point to is their own.
 func (in *intake) free() {
 	in.in.Reset(nil)
 	in.head.Reset(nil)
 	in.buf.Free()
-	*in = intake{in: in.in, head: in.head, dsn: in.dsn}
+	clear(in.drafts)
+	if cap(in.drafts) > keptDrafts {
+		in.drafts = nil
+	}
+	*in = intake{in: in.in, head: in.head, dsn: in.dsn, drafts: in.drafts[:0]}
 	intakes.Put(in)
 }
 
