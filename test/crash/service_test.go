@@ -140,7 +140,7 @@ func (s *service) awaitReady(exited <-chan struct{}, deadline time.Time) bool {
 			return true
 		}
 	}
-	s.t.Fatalf("not ready after %v", readyLimit)
+	s.t.Fatalf("not ready at %v", deadline)
 	return false
 }
 
