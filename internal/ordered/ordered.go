@@ -35,12 +35,9 @@ const (
 	// which there is no place. 1,024 places were too few.
 	pullMessages = 1 << 16
 	// A new pull begins after pullExpiry. After two missed heartbeats the node that has the
-	// consumer is gone, or frozen.
+	// consumer is gone, or frozen, or it was started again and has lost the consumer.
 	pullExpiry    = 10 * time.Second
 	pullHeartbeat = time.Second
-	// aloneHeartbeat is for a server without a cluster: when it is gone, so is the connection.
-	// Heartbeats of all readers were a part of what an idle service takes.
-	aloneHeartbeat = pullExpiry / 2
 )
 
 // openTries is how often Open asks for a consumer when nobody answers. Each try goes to another
@@ -161,7 +158,7 @@ func (r *Reader) create(ctx context.Context) error {
 		r.forget(name)
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(r.heartbeat()))
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		r.forget(name)
 		return err
@@ -174,14 +171,6 @@ func (r *Reader) create(ctx context.Context) error {
 		return jetstream.ErrMsgIteratorClosed
 	}
 	return nil
-}
-
-// heartbeat is how often the node that has the consumer says that it has nothing to send.
-func (r *Reader) heartbeat() time.Duration {
-	if r.cfg.JetStream.Conn().ConnectedClusterName() == "" {
-		return aloneHeartbeat
-	}
-	return pullHeartbeat
 }
 
 // drop gives up the consumer, for another one.
