@@ -66,15 +66,7 @@ func newMortalBucket(t testing.TB) (jetstream.KeyValue, *server.Server) {
 	if !ns.ReadyForConnections(10 * time.Second) {
 		t.Fatal("nats-server is not ready after 10 s")
 	}
-	nc, err := nats.Connect("", nats.InProcessServer(ns))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := testenv.DialJetStream(t, "", nats.InProcessServer(ns))
 	bucket, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "keys"})
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ import (
 	"github.com/errata-log/errata/projector"
 	"github.com/errata-log/errata/query"
 	"github.com/errata-log/errata/test/openapitest"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -299,15 +300,7 @@ func openKeys(t testing.TB, clock *clock) *access.Store {
 	if !ns.ReadyForConnections(10 * time.Second) {
 		t.Fatal("nats-server is not ready after 10 s")
 	}
-	nc, err := nats.Connect("", nats.InProcessServer(ns))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := testenv.DialJetStream(t, "", nats.InProcessServer(ns))
 	bucket, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "keys"})
 	if err != nil {
 		t.Fatal(err)

@@ -1,26 +1,11 @@
 package audit_test
 
 import (
-	"context"
 	"testing"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/errata-log/errata/audit"
+	"github.com/errata-log/errata/test/testenv"
 )
-
-// behindOnce is a cluster whose first consumer comes to a node that has nothing of the trail yet.
-type behindOnce struct {
-	jetstream.JetStream
-	asked int
-}
-
-func (b *behindOnce) CreateConsumer(ctx context.Context, stream string, cfg jetstream.ConsumerConfig) (jetstream.Consumer, error) {
-	if b.asked++; b.asked == 1 {
-		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverNewPolicy, 0
-	}
-	return b.JetStream.CreateConsumer(ctx, stream, cfg)
-}
 
 // A node that is behind does not make it seem that entries are gone.
 func TestTrailOnANodeThatIsBehind(t *testing.T) {
@@ -30,7 +15,7 @@ func TestTrailOnANodeThatIsBehind(t *testing.T) {
 	l.catchUp(a)
 	behind := func() *audit.Trail {
 		cfg := l.cfg
-		cfg.Log.JetStream = &behindOnce{JetStream: cfg.Log.JetStream}
+		cfg.Log.JetStream = &testenv.Behind{JetStream: cfg.Log.JetStream, Consumers: 1}
 		return audit.NewTrail(cfg)
 	}
 	page, err := behind().List(t.Context(), audit.Query{})

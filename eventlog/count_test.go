@@ -1,15 +1,13 @@
 package eventlog_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // When the log has lost a confirmed block, the number of its events is known: the
@@ -69,14 +67,6 @@ func TestCountEvents(t *testing.T) {
 	}
 }
 
-// behindJetStream is a node whose copy of the log ends before its first fact.
-type behindJetStream struct{ jetstream.JetStream }
-
-func (b behindJetStream) CreateConsumer(ctx context.Context, stream string, cfg jetstream.ConsumerConfig) (jetstream.Consumer, error) {
-	cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverNewPolicy, 0
-	return b.JetStream.CreateConsumer(ctx, stream, cfg)
-}
-
 // A node that is behind does not make it seem that events are gone.
 func TestCountOnANodeThatIsBehind(t *testing.T) {
 	l := newLog(t)
@@ -88,7 +78,7 @@ func TestCountOnANodeThatIsBehind(t *testing.T) {
 		t.Errorf("on a node that has all: %+v, %v", n, err)
 	}
 	behind := l.Log
-	behind.JetStream = behindJetStream{l.Log.JetStream}
+	behind.JetStream = &testenv.Behind{JetStream: l.Log.JetStream, Consumers: 1 << 20}
 	if n, err := counter.Count(t.Context(), behind, 1, 1, 1<<20); err == nil {
 		t.Errorf("on a node that is behind: %+v, want an error", n)
 	}

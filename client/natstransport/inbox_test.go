@@ -179,15 +179,7 @@ func TestAFrozenServerIsGivenUp(t *testing.T) {
 	streams := map[string]jetstream.JetStream{}
 	for range 2 {
 		address := serveUsers(t, "shop")
-		service, err := nats.Connect(address("service"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(service.Close)
-		js, err := jetstream.New(service)
-		if err != nil {
-			t.Fatal(err)
-		}
+		js := testenv.DialJetStream(t, address("service"))
 		if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "ERRORS", Subjects: []string{natstransport.DefaultSubject + ".*"}}); err != nil {
 			t.Fatal(err)
 		}

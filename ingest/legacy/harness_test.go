@@ -16,6 +16,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,19 +39,11 @@ func newJetStream(t testing.TB) (*nats.Conn, jetstream.JetStream) {
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("NATS does not start")
 	}
-	conn, err := nats.Connect("", nats.InProcessServer(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := testenv.DialJetStream(t, "", nats.InProcessServer(s))
 	if err := migrations.Log(t.Context(), js, migrations.LogConfig{MaxBytes: 1 << 30}); err != nil {
 		t.Fatal(err)
 	}
-	return conn, js
+	return js.Conn(), js
 }
 
 // bench is a real log with a folder of old files.

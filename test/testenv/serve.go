@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"context"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -48,4 +49,20 @@ func DialJetStream(t testing.TB, url string, options ...nats.Option) jetstream.J
 		t.Fatal(err)
 	}
 	return js
+}
+
+// Behind is a cluster of which the next Consumers consumers come to a node that has no message of
+// the stream yet.
+type Behind struct {
+	jetstream.JetStream
+	Consumers int
+}
+
+// CreateConsumer implements [jetstream.JetStream].
+func (b *Behind) CreateConsumer(ctx context.Context, stream string, cfg jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	if b.Consumers > 0 {
+		b.Consumers--
+		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverNewPolicy, 0
+	}
+	return b.JetStream.CreateConsumer(ctx, stream, cfg)
 }
