@@ -2,9 +2,6 @@ package eventlog
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -15,27 +12,8 @@ import (
 	"github.com/errata-log/errata/internal/ordered"
 )
 
-// messageQuery is the JSON body of a request for one message of a stream.
-type messageQuery struct {
-	Sequence uint64 `json:"seq,omitempty"`
-	LastFor  string `json:"last_by_subj,omitempty"`
-	NextFor  string `json:"next_by_subj,omitempty"`
-}
-
-// messageReply is the answer to a messageQuery. It has bytes as base64.
-type messageReply struct {
-	Error *struct {
-		ErrorCode   int    `json:"err_code"`
-		Description string `json:"description"`
-	} `json:"error"`
-	Message *struct {
-		Subject  string    `json:"subject"`
-		Sequence uint64    `json:"seq"`
-		Header   []byte    `json:"hdrs"`
-		Data     []byte    `json:"data"`
-		Time     time.Time `json:"time"`
-	} `json:"message"`
-}
+// messageQuery names one message of a stream.
+type messageQuery = ordered.Query
 
 // message is one message of the log.
 type message struct {
@@ -63,38 +41,18 @@ func (m message) setting(log Log) Setting {
 	}
 }
 
-// getMessage asks the leader of the stream once. The client library would ask any
-// replica, which may lack the newest messages.
+// getMessage asks the leader of the stream once; see [ordered.Ask].
 func getMessage(ctx context.Context, log Log, query messageQuery) (m message, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	request, err := json.Marshal(query)
-	if err != nil {
-		return message{}, false, fmt.Errorf("encode a question to the log: %w", err)
+	stored, found, err := ordered.Ask(ctx, log.JetStream, log.Stream, query)
+	if err != nil || !found {
+		return message{}, false, err
 	}
-	answer, err := log.NATS.RequestWithContext(ctx, ordered.APIPrefix(log.JetStream)+"STREAM.MSG.GET."+log.Stream, request)
-	if err != nil {
-		return message{}, false, fmt.Errorf("ask the log for a message: %w", err)
-	}
-	var reply messageReply
-	if err := json.Unmarshal(answer.Data, &reply); err != nil {
-		return message{}, false, fmt.Errorf("decode the log's answer: %w", err)
-	}
-	switch {
-	case reply.Error != nil && reply.Error.ErrorCode == codeNoMessage:
-		return message{}, false, nil
-	case reply.Error != nil:
-		return message{}, false, fmt.Errorf("ask the log for a message: %s (%d)", reply.Error.Description, reply.Error.ErrorCode)
-	case reply.Message == nil:
-		return message{}, false, errors.New("the log answered without a message")
-	}
-	m = message{
-		subject: reply.Message.Subject, sequence: reply.Message.Sequence,
-		head: reply.Message.Header, data: reply.Message.Data, time: reply.Message.Time,
-	}
-	if len(reply.Message.Header) > 0 {
+	m = message{subject: stored.Subject, sequence: stored.Sequence, head: stored.Header, data: stored.Data, time: stored.Time}
+	if len(stored.Header) > 0 {
 		// A header that cannot be read is not one of ours, and counts as none.
-		m.header, _ = nats.DecodeHeadersMsg(reply.Message.Header)
+		m.header, _ = nats.DecodeHeadersMsg(stored.Header)
 	}
 	return m, true, nil
 }

@@ -32,12 +32,10 @@ const ProjectSettings = "project."
 // Read it again, then decide again.
 var ErrSettingMoved = errors.New("the setting was set by somebody else meanwhile")
 
-// JetStream's error codes for a publish whose expectation does not hold, and
-// for a message that is not there.
+// JetStream's error codes for a publish whose expectation does not hold.
 const (
 	codeWrongLastSequence         = 10071
 	codeWrongLastSequenceConstant = 10164
-	codeNoMessage                 = 10037
 )
 
 // settingTimeout bounds reading or writing a setting. It is longer than the

@@ -40,8 +40,9 @@ const (
 	pullHeartbeat = time.Second
 )
 
-// openTries is how often Open asks for a consumer when nobody answers. Each try goes to another
-// node, and of three at most one is not there.
+// openTries is how often Open asks for a consumer when nobody answers, and from how many consumers
+// NextUpTo reads that lack a message. Each try goes to another node, and of three at most one is
+// not there.
 const openTries = 3
 
 // pauses are the pauses between tries to get a consumer.
@@ -86,17 +87,13 @@ func Open(ctx context.Context, cfg Config) (*Reader, error) {
 	return r, nil
 }
 
-// Pending is how many messages the stream has behind the last one, as far as the node knows that
-// is read from.
-func (r *Reader) Pending() uint64 { return r.pending }
-
 // Next waits for the next message. It returns the error of ctx when that ends, and
 // jetstream.ErrMsgIteratorClosed after Stop. While there is no consumer it asks for one again
 // and again.
 func (r *Reader) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetadata, error) {
 	for {
 		if r.messages == nil {
-			if err := r.open(ctx, func(error) bool { return false }); err != nil {
+			if err := r.open(ctx, never); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -120,6 +117,9 @@ func (r *Reader) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetadat
 		r.drop()
 	}
 }
+
+// never is for a reader that asks for a consumer until it has one.
+func never(error) bool { return false }
 
 // open gets a consumer from the next message on, unless ends says that the reason why there
 // is none stays.

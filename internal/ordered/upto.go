@@ -2,10 +2,8 @@ package ordered
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -40,7 +38,7 @@ func (r *Reader) NextUpTo(ctx context.Context, last uint64) (jetstream.Msg, *jet
 			return nil, nil, fmt.Errorf("read the stream %s from %d to %d: %w", r.cfg.Stream, r.next, last, ErrBehind)
 		}
 		r.drop()
-		if err := r.open(ctx, func(error) bool { return false }); err != nil {
+		if err := r.open(ctx, never); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -49,64 +47,20 @@ func (r *Reader) NextUpTo(ctx context.Context, last uint64) (jetstream.Msg, *jet
 
 // leaderHas asks the node that leads the stream for a message from the next one to last.
 func (r *Reader) leaderHas(ctx context.Context, last uint64) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, createTimeout)
+	defer cancel()
 	subjects := r.cfg.Subjects
 	if len(subjects) == 0 {
 		subjects = []string{">"}
 	}
 	for _, subject := range subjects {
-		at, err := r.leaderNext(ctx, subject)
+		m, found, err := Ask(ctx, r.cfg.JetStream, r.cfg.Stream, Query{Sequence: r.next, NextFor: subject})
 		if err != nil {
-			return false, fmt.Errorf("ask for a message of the stream %s from %d on: %w", r.cfg.Stream, r.next, err)
+			return false, fmt.Errorf("read the stream %s from %d on: %w", r.cfg.Stream, r.next, err)
 		}
-		if at != 0 && at <= last {
+		if found && m.Sequence <= last {
 			return true, nil
 		}
 	}
 	return false, nil
-}
-
-// leaderNext is the sequence of the next message with the subject, 0 for none.
-func (r *Reader) leaderNext(ctx context.Context, subject string) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, createTimeout)
-	defer cancel()
-	question, err := json.Marshal(struct {
-		Sequence uint64 `json:"seq"`
-		NextFor  string `json:"next_by_subj"`
-	}{r.next, subject})
-	if err != nil {
-		return 0, err
-	}
-	// GetMsg of the client library asks any node.
-	reply, err := r.cfg.JetStream.Conn().RequestWithContext(ctx, APIPrefix(r.cfg.JetStream)+"STREAM.MSG.GET."+r.cfg.Stream, question)
-	if err != nil {
-		return 0, err
-	}
-	var answer struct {
-		Error   *jetstream.APIError `json:"error"`
-		Message struct {
-			Sequence uint64 `json:"seq"`
-		} `json:"message"`
-	}
-	if err := json.Unmarshal(reply.Data, &answer); err != nil {
-		return 0, fmt.Errorf("read the answer: %w", err)
-	}
-	if answer.Error != nil {
-		if answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound {
-			return 0, nil
-		}
-		return 0, answer.Error
-	}
-	return answer.Message.Sequence, nil
-}
-
-// APIPrefix is the first part of the subjects of JetStream's API.
-func APIPrefix(js jetstream.JetStream) string {
-	switch o := js.Options(); {
-	case o.APIPrefix != "":
-		return strings.TrimSuffix(o.APIPrefix, ".") + "."
-	case o.Domain != "":
-		return "$JS." + o.Domain + ".API."
-	default:
-		return jetstream.DefaultAPIPrefix
-	}
 }
