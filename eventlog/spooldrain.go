@@ -41,8 +41,8 @@ func (s *SpoolDrain) Stop(ctx context.Context) error {
 	return errors.Join(err, s.work.Stop(ctx))
 }
 
-// empty waits a moment until nothing is in the spool, and says how much there is when that takes
-// too long.
+// empty waits a moment until nothing is in the spool. When that takes too long, the error says how
+// much is in it.
 func (s *SpoolDrain) empty(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, emptyPatience)
 	defer cancel()

@@ -28,8 +28,8 @@ type batch struct {
 // readSize is the read buffer; most single events fit.
 const readSize = 16 << 10
 
-// keptDrafts is for how many events a batch that is free keeps memory, less than a megabyte.
-// Larger requests are rare.
+// A free batch keeps the memory of its drafts when there were at most keptDrafts: less than a
+// megabyte. Larger requests are rare.
 const keptDrafts = 1000
 
 var batches = sync.Pool{New: func() any { return &batch{in: bufio.NewReaderSize(nil, readSize)} }}

@@ -58,8 +58,8 @@ func newIntake(b *door.Body, sender netip.Addr, newID func() string) *intake {
 	return in
 }
 
-// keptDrafts is for how many drafts an intake that is free keeps memory. Most requests have
-// one event.
+// A free intake keeps the memory of its drafts when there were at most keptDrafts. Most requests
+// have one event.
 const keptDrafts = 16
 
 // free must be the last use of the intake, of its drafts and of what it returned. What drafts
