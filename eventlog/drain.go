@@ -13,6 +13,7 @@ import (
 
 	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/internal/made"
+	"github.com/errata-log/errata/internal/ordered"
 )
 
 const (
@@ -25,10 +26,6 @@ const (
 	drainAckWait = time.Minute
 	// drainIdle is how long the queue keeps the consumer of a reader that is gone.
 	drainIdle = 10 * time.Second
-	// The reader sends a new pull request after pullExpiry. After two missed
-	// heartbeats it knows that the server has lost the consumer.
-	pullExpiry    = 10 * time.Second
-	pullHeartbeat = time.Second
 	// goodbyeTimeout bounds the request that deletes the consumer at the end.
 	goodbyeTimeout = time.Second
 )
@@ -120,7 +117,7 @@ func (d *Drain) Run(ctx context.Context) {
 	background.Loop{
 		Do: d.session, Pauses: drainPauses, Reached: func() any { return d.known },
 		Failed: func(err error, row int) {
-			if !errors.Is(err, errDrained) {
+			if !errors.Is(err, errDrained) && !errors.Is(err, errReconnected) {
 				tell(err, row)
 			}
 		},
@@ -131,6 +128,10 @@ func (d *Drain) Run(ctx context.Context) {
 // has a consumer of its own: so messages come in order, and a lost message is seen
 // as a missing number of a delivery.
 func (d *Drain) session(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	nc := d.cfg.JetStream.Conn()
+	defer ordered.OnReconnect(nc, func() { cancel(errReconnected) })()
 	stream, err := d.cfg.JetStream.Stream(ctx, d.cfg.Stream)
 	if err != nil {
 		return fmt.Errorf("open the queue %s: %w", d.cfg.Stream, err)
@@ -147,7 +148,7 @@ func (d *Drain) session(ctx context.Context) error {
 	if err := d.locate(ctx, stream); err != nil {
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(drainMessages), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(drainMessages), jetstream.PullExpiry(ordered.PullExpiry), jetstream.PullHeartbeat(ordered.Heartbeat(nc)))
 	if err != nil {
 		return fmt.Errorf("pull the queue: %w", err)
 	}
@@ -158,7 +159,7 @@ func (d *Drain) session(ctx context.Context) error {
 			err = d.take(ctx, batch, pending)
 		}
 		if err != nil {
-			return err
+			return cmp.Or(context.Cause(ctx), err)
 		}
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/internal/ordered"
 )
 
 const (
@@ -54,15 +55,7 @@ func followOnce(ctx context.Context, log Log, on func(Setting)) error {
 	defer cancel(nil)
 	ctx, cancelRenewal := context.WithTimeoutCause(ctx, followRenewal, errRenewal)
 	defer cancelRenewal()
-	connected := log.NATS.StatusChanged(nats.CONNECTED)
-	defer log.NATS.RemoveStatusListener(connected)
-	go func() { // ends with ctx
-		select {
-		case <-connected:
-			cancel(errReconnected)
-		case <-ctx.Done():
-		}
-	}()
+	defer ordered.OnReconnect(log.NATS, func() { cancel(errReconnected) })()
 	messages, err := consumeSettings(ctx, log)
 	if err != nil {
 		return following(ctx, err)

@@ -34,11 +34,10 @@ const (
 	// client pulls once more while messages still wait in the channel, and drops those for
 	// which there is no place. 1,024 places were too few.
 	pullMessages = 1 << 16
-	// A new pull begins after pullExpiry. After two missed heartbeats the node that has the
-	// consumer is gone, or frozen, or it was started again and has lost the consumer.
-	pullExpiry    = 10 * time.Second
-	pullHeartbeat = time.Second
 )
+
+// errReconnected says that a consumer was made by the server behind an earlier connection.
+var errReconnected = errors.New("the connection was made anew")
 
 // openTries is how often Open asks for a consumer when nobody answers, and from how many consumers
 // NextUpTo reads that lack a message. Each try goes to another node, and of three at most one is
@@ -67,6 +66,8 @@ type Reader struct {
 	consumer  string                    // "" when it was given up
 	messages  jetstream.MessagesContext // nil while there is no consumer
 
+	unwatch func() // no longer looks at the connection
+
 	stopped chan struct{}
 	mu      sync.Mutex // guards the closing of stopped, consumer and messages
 }
@@ -75,13 +76,15 @@ type Reader struct {
 // nobody answers, after some tries.
 func Open(ctx context.Context, cfg Config) (*Reader, error) {
 	r := &Reader{cfg: cfg, next: max(cfg.From, 1), stopped: make(chan struct{})}
+	r.unwatch = OnReconnect(cfg.JetStream.Conn(), r.lose)
 	tries := 0
 	err := r.open(ctx, func(err error) bool {
 		tries++
-		silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders)
+		silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, errReconnected)
 		return !silent || tries == openTries
 	})
 	if err != nil {
+		r.unwatch()
 		return nil, err
 	}
 	return r, nil
@@ -149,6 +152,8 @@ func (r *Reader) create(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
+	nc := r.cfg.JetStream.Conn()
+	connections := nc.Stats().Reconnects
 	name := nuid.Next()
 	consumer, err := r.cfg.JetStream.CreateConsumer(ctx, r.cfg.Stream, jetstream.ConsumerConfig{
 		Name: name, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.next, FilterSubjects: r.cfg.Subjects,
@@ -158,7 +163,7 @@ func (r *Reader) create(ctx context.Context) error {
 		r.forget(name)
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullExpiry(PullExpiry), jetstream.PullHeartbeat(Heartbeat(nc)))
 	if err != nil {
 		r.forget(name)
 		return err
@@ -166,11 +171,23 @@ func (r *Reader) create(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.consumer, r.messages, r.delivered, r.pending = name, messages, 0, consumer.CachedInfo().NumPending
-	if r.isStopped() { // meanwhile
+	switch { // meanwhile
+	case r.isStopped():
 		r.giveUp()
 		return jetstream.ErrMsgIteratorClosed
+	case nc.Stats().Reconnects != connections:
+		r.giveUp()
+		return errReconnected
 	}
 	return nil
+}
+
+// lose gives up the consumer, which the server may have lost. A Next that waits gets another
+// one.
+func (r *Reader) lose() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.giveUp()
 }
 
 // drop gives up the consumer, for another one.
@@ -203,6 +220,7 @@ func (r *Reader) Stop() {
 	if !r.isStopped() {
 		close(r.stopped)
 	}
+	r.unwatch()
 	r.giveUp()
 }
 

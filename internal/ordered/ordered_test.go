@@ -3,6 +3,7 @@ package ordered_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -157,6 +158,39 @@ func TestGoesOnWithAnotherConsumer(t *testing.T) {
 	slices.Sort(names)
 	if len(names) < 3 || len(slices.Compact(names)) != len(s.names()) {
 		t.Errorf("asked for the consumers %q, want at least three names", names)
+	}
+}
+
+// A server that was started again has lost the consumer. The reader does not wait for heartbeats
+// that do not come.
+func TestServerStartedAgain(t *testing.T) {
+	broker := testenv.NewBroker(t)
+	broker.NeedEmbedded()
+	if _, err := broker.JetStream.CreateStream(t.Context(), jetstream.StreamConfig{Name: stream, Subjects: []string{"a", "b"}}); err != nil {
+		t.Fatal(err)
+	}
+	s := &server{JetStream: broker.JetStream, t: t}
+	r := s.open(1)
+	s.publish("a")
+	s.want(r, 1)
+	waiting := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	go func() { // it sends to waiting once
+		_, meta, err := r.Next(ctx)
+		if err == nil && meta.Sequence.Stream != 2 {
+			err = fmt.Errorf("got message %d, want 2", meta.Sequence.Stream)
+		}
+		waiting <- err
+	}()
+	broker.RestartNATS()
+	began := time.Now()
+	s.publish("b")
+	if err := <-waiting; err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took >= ordered.Heartbeat(broker.NATS) {
+		t.Errorf("the reader went on after %s, as if it had waited for heartbeats", took)
 	}
 }
 
