@@ -279,7 +279,11 @@ func (c *committer) write(ctx context.Context, work *commit) error {
 		return err
 	}
 	failpoint.Reach(failpoint.Confirmed)
-	if c.p.tidier != nil && (work.sweep != nil || slices.ContainsFunc(work.changes, func(ch change) bool { return ch.removed() || ch.fleeting() != 0 })) {
+	if c.p.tidier == nil {
+		return nil
+	}
+	c.p.tidier.wrote.Store(work.to.Row)
+	if work.sweep != nil || slices.ContainsFunc(work.changes, func(ch change) bool { return ch.removed() || ch.fleeting() != 0 }) {
 		c.p.tidier.removed.Store(work.sequence())
 	}
 	return nil
