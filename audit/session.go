@@ -14,7 +14,7 @@ import (
 
 // foreignLook is how often the end of the trail is checked for foreign
 // messages, which nobody announces.
-const foreignLook = 2 * time.Second
+const foreignLook = 5 * time.Second
 
 // session is one run of the auditor from the last entry on, until an error.
 // State that a failure could have made wrong stands here and ends with it.

@@ -69,6 +69,8 @@ type RetentionConfig struct {
 type Retention struct {
 	cfg  RetentionConfig
 	work background.Runner
+	// small is the last folded fact when the log was last seen to be small enough.
+	small uint64
 }
 
 // StartRetention begins to look at the log's size every 2 s.
@@ -88,14 +90,19 @@ func (r *Retention) look(ctx context.Context) error {
 	if !r.cfg.Up() {
 		return nil // nobody can take the snapshot
 	}
+	folded := r.cfg.Projection().Checkpoint
+	if folded.Sequence != 0 && folded.Sequence == r.small {
+		return nil // it is not asked for its size while nothing comes
+	}
 	ctx, cancel := context.WithTimeout(ctx, retentionTimeout)
 	defer cancel()
 	state, err := eventlog.Inspect(ctx, r.cfg.Log)
 	if err != nil {
 		return err
 	}
-	keep := planPurge(state, r.cfg.Projection().Checkpoint.WindowFrom)
+	keep := planPurge(state, folded.WindowFrom)
 	if keep == 0 {
+		r.small = folded.Sequence
 		return nil
 	}
 	if may, err := r.cfg.May(ctx, float64(state.Bytes) >= urgentAbove*float64(state.MaxBytes)); !may {
@@ -167,6 +174,10 @@ func (r *Retention) purge(ctx context.Context, keep uint64) error {
 // also purges all facts so far. Kinds: already_running while a replay reads the
 // log, log_unavailable, store_unavailable.
 func (r *Retention) Renew(ctx context.Context, cut bool) error {
+	folded := r.cfg.Projection().Checkpoint
+	if folded.Sequence != 0 && folded.Sequence == r.small {
+		return nil // it is not asked for its size while nothing comes
+	}
 	ctx, cancel := context.WithTimeout(ctx, retentionTimeout)
 	defer cancel()
 	state, err := eventlog.Inspect(ctx, r.cfg.Log)
