@@ -41,9 +41,9 @@ func TestProjectsFireAsAFunctionOfTheLog(t *testing.T) {
 	begin := time.Now().UTC().Add(-8 * 24 * time.Hour).Truncate(time.Minute) // old counts are dropped in the background
 	h := &activityHistory{firingHistory: firingHistory{ledger: l, random: rand.New(rand.NewPCG(seed, 2)), clock: begin}}
 	_, h.stop = l.start()
-	for step := range 150 {
-		if step == 5 || step == 80 {
-			l.setRules(projectRules(step == 80))
+	for step := range 100 {
+		if step == 5 || step == 55 {
+			l.setRules(projectRules(step == 55))
 		}
 		h.step()
 	}

@@ -203,12 +203,17 @@ func (m *model) filters() map[string][]query.Filter {
 	}
 }
 
-// eachFilter asks for pages of each filter.
+// eachFilter asks for the first of the pages of each filter, and for the others of each second
+// filter.
 func (s store) eachFilter(pages ...query.Page) map[string][]question {
 	asked := map[string][]question{}
 	for name, filters := range s.filters() {
-		for _, f := range filters {
-			asked[name] = append(asked[name], questions(s.ready, f, pages...)...)
+		for i, f := range filters {
+			of := pages
+			if i%2 == 1 {
+				of = pages[:1]
+			}
+			asked[name] = append(asked[name], questions(s.ready, f, of...)...)
 		}
 	}
 	return asked
