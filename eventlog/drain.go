@@ -117,21 +117,26 @@ func (d *Drain) Run(ctx context.Context) {
 	background.Loop{
 		Do: d.session, Pauses: drainPauses, Reached: func() any { return d.known },
 		Failed: func(err error, row int) {
-			if !errors.Is(err, errDrained) && !errors.Is(err, errReconnected) {
+			if !errors.Is(err, errDrained) && !errors.Is(err, ordered.ErrReconnected) {
 				tell(err, row)
 			}
 		},
 	}.Run(ctx)
 }
 
-// session reads the queue from its first message on, until ctx ends or an error. It
-// has a consumer of its own: so messages come in order, and a lost message is seen
-// as a missing number of a delivery.
+// session reads the queue until ctx ends or an error, such as [ordered.ErrReconnected].
 func (d *Drain) session(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	nc := d.cfg.JetStream.Conn()
-	defer ordered.OnReconnect(nc, func() { cancel(errReconnected) })()
+	defer ordered.OnReconnect(d.cfg.JetStream.Conn(), func() { cancel(ordered.ErrReconnected) })()
+	err := d.read(ctx)
+	return cmp.Or(context.Cause(ctx), err)
+}
+
+// read reads the queue from its first message on, until ctx ends or an error. It
+// has a consumer of its own: so messages come in order, and a lost message is seen
+// as a missing number of a delivery.
+func (d *Drain) read(ctx context.Context) error {
 	stream, err := d.cfg.JetStream.Stream(ctx, d.cfg.Stream)
 	if err != nil {
 		return fmt.Errorf("open the queue %s: %w", d.cfg.Stream, err)
@@ -148,7 +153,7 @@ func (d *Drain) session(ctx context.Context) error {
 	if err := d.locate(ctx, stream); err != nil {
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(drainMessages), jetstream.PullExpiry(ordered.PullExpiry), jetstream.PullHeartbeat(ordered.Heartbeat(nc)))
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(drainMessages), jetstream.PullExpiry(ordered.PullExpiry), jetstream.PullHeartbeat(ordered.Heartbeat(d.cfg.JetStream.Conn())))
 	if err != nil {
 		return fmt.Errorf("pull the queue: %w", err)
 	}
@@ -159,7 +164,7 @@ func (d *Drain) session(ctx context.Context) error {
 			err = d.take(ctx, batch, pending)
 		}
 		if err != nil {
-			return cmp.Or(context.Cause(ctx), err)
+			return err
 		}
 	}
 }

@@ -29,11 +29,8 @@ const (
 	followForgotten = 30 * time.Second
 )
 
-// The reasons to open a consumer again although nothing is wrong.
-var (
-	errReconnected = errors.New("the connection was made anew")
-	errRenewal     = errors.New("the consumer is old")
-)
+// errRenewal is why a consumer is opened again although nothing is wrong.
+var errRenewal = errors.New("the consumer is old")
 
 // FollowSettings calls on with the newest fact of each setting and then with each
 // new one, until ctx ends or an error; it always returns an error. A fact may come
@@ -42,7 +39,7 @@ var (
 func FollowSettings(ctx context.Context, log Log, on func(Setting)) error {
 	for {
 		err := followOnce(ctx, log, on)
-		if !errors.Is(err, errReconnected) && !errors.Is(err, errRenewal) {
+		if !errors.Is(err, ordered.ErrReconnected) && !errors.Is(err, errRenewal) {
 			return err
 		}
 	}
@@ -55,7 +52,7 @@ func followOnce(ctx context.Context, log Log, on func(Setting)) error {
 	defer cancel(nil)
 	ctx, cancelRenewal := context.WithTimeoutCause(ctx, followRenewal, errRenewal)
 	defer cancelRenewal()
-	defer ordered.OnReconnect(log.NATS, func() { cancel(errReconnected) })()
+	defer ordered.OnReconnect(log.NATS, func() { cancel(ordered.ErrReconnected) })()
 	messages, err := consumeSettings(ctx, log)
 	if err != nil {
 		return following(ctx, err)

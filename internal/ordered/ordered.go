@@ -36,9 +36,6 @@ const (
 	pullMessages = 1 << 16
 )
 
-// errReconnected says that a consumer was made by the server behind an earlier connection.
-var errReconnected = errors.New("the connection was made anew")
-
 // openTries is how often Open asks for a consumer when nobody answers, and from how many consumers
 // NextUpTo reads that lack a message. Each try goes to another node, and of three at most one is
 // not there.
@@ -80,7 +77,7 @@ func Open(ctx context.Context, cfg Config) (*Reader, error) {
 	tries := 0
 	err := r.open(ctx, func(err error) bool {
 		tries++
-		silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, errReconnected)
+		silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, ErrReconnected)
 		return !silent || tries == openTries
 	})
 	if err != nil {
@@ -177,7 +174,7 @@ func (r *Reader) create(ctx context.Context) error {
 		return jetstream.ErrMsgIteratorClosed
 	case nc.Stats().Reconnects != connections:
 		r.giveUp()
-		return errReconnected
+		return ErrReconnected
 	}
 	return nil
 }

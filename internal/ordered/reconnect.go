@@ -1,6 +1,7 @@
 package ordered
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -25,6 +26,9 @@ func Heartbeat(nc *nats.Conn) time.Duration {
 	}
 	return inCluster
 }
+
+// ErrReconnected is why somebody asks for another consumer when [OnReconnect] was called.
+var ErrReconnected = errors.New("the connection was made anew")
 
 // OnReconnect calls do each time the connection was made anew, until stop. A server that was
 // started again has lost the consumers in its memory, and says so to nobody.
