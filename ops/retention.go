@@ -69,7 +69,8 @@ type RetentionConfig struct {
 type Retention struct {
 	cfg  RetentionConfig
 	work background.Runner
-	// small is the last folded fact when the log was last seen to be small enough.
+	// small is the last folded fact when the log was last seen to be small enough; of look
+	// alone.
 	small uint64
 }
 
@@ -92,7 +93,7 @@ func (r *Retention) look(ctx context.Context) error {
 	}
 	folded := r.cfg.Projection().Checkpoint
 	if folded.Sequence != 0 && folded.Sequence == r.small {
-		return nil // it is not asked for its size while nothing comes
+		return nil // the log has not grown
 	}
 	ctx, cancel := context.WithTimeout(ctx, retentionTimeout)
 	defer cancel()
@@ -174,10 +175,6 @@ func (r *Retention) purge(ctx context.Context, keep uint64) error {
 // also purges all facts so far. Kinds: already_running while a replay reads the
 // log, log_unavailable, store_unavailable.
 func (r *Retention) Renew(ctx context.Context, cut bool) error {
-	folded := r.cfg.Projection().Checkpoint
-	if folded.Sequence != 0 && folded.Sequence == r.small {
-		return nil // it is not asked for its size while nothing comes
-	}
 	ctx, cancel := context.WithTimeout(ctx, retentionTimeout)
 	defer cancel()
 	state, err := eventlog.Inspect(ctx, r.cfg.Log)
