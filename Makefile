@@ -46,11 +46,12 @@ AT_ONCE = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 # packages one goroutine does the work, or processes are tested that have no detector
 # (crash, gate, cmd/errata), or the tests take up to twice as long with it (app, query,
 # projector, selfcheck, engine with its five servers); flow and api run the same code
-# with it. Packages without a goroutine or a lock of their own are not in it either. `make race` runs all with it. In both lists what takes longest comes first,
-# so that it does not run alone at the end.
+# with it. Packages without a goroutine or a lock of their own need no detector. `make race`
+# runs all with it. In both lists what takes longest comes first, so that it does not run
+# alone at the end.
 SHARING = ./test/flow ./api ./audit ./certs ./cluster ./eventlog ./ingest/door ./settings ./feed ./access ./client/... \
 	./ingest ./ingest/leaf ./ingest/quota ./internal/background ./internal/ordered ./logcare ./ops ./projects \
-	./signin/challenge ./signin/familiar ./signin/service ./signin/smtp
+	./ingest/natsin ./signin/challenge ./signin/familiar ./signin/geo ./signin/service ./signin/smtp ./standby ./stray
 MODULE  = $(shell $(GO) list -m)
 named   = $(patsubst $(MODULE)/%,./%,$(shell $(GO) list $(1)))
 RACED   = $(if $(RACE),$(SHARING))

@@ -41,7 +41,7 @@ func (m message) setting(log Log) Setting {
 	}
 }
 
-// getMessage asks the leader of the stream once; see [ordered.Ask].
+// getMessage asks the node that leads the log for a message; see [ordered.Ask].
 func getMessage(ctx context.Context, log Log, query messageQuery) (m message, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()

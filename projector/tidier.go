@@ -17,8 +17,8 @@ import (
 // tidyTick is how often the tidier looks. A look is two small queries.
 const tidyTick = 10 * time.Second
 
-// calmTicks are the ticks after which a tidier rests: while nothing is folded it looks at each
-// calmTicks-th only. Looks were half of what an idle ClickHouse takes.
+// When nothing was folded for calmTicks ticks, the tidier looks only at every calmTicks-th tick.
+// Its looks were a third of what an idle ClickHouse takes.
 const calmTicks = 6
 
 // refusals are the codes with which a ClickHouse says that this user may not do

@@ -203,8 +203,7 @@ func (m *model) filters() map[string][]query.Filter {
 	}
 }
 
-// eachFilter asks for the first of the pages of each filter, and for the others of each second
-// filter.
+// eachFilter asks each filter for the first page, and every second filter for all pages.
 func (s store) eachFilter(pages ...query.Page) map[string][]question {
 	asked := map[string][]question{}
 	for name, filters := range s.filters() {

@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Query names one message of a stream: by its sequence, or the last one of a subject, or the
-// first one of a subject from a sequence on.
+// Query says which message of a stream is wanted: the one with the Sequence, or the last one of
+// the subject LastFor, or the first one of the subject NextFor at the Sequence or behind it.
 type Query struct {
 	Sequence uint64 `json:"seq,omitempty"`
 	LastFor  string `json:"last_by_subj,omitempty"`
@@ -28,8 +28,8 @@ type Stored struct {
 	Time     time.Time `json:"time"`
 }
 
-// Ask asks the node that leads a stream for one message, once. The client library would ask any
-// replica, which may lack the newest messages.
+// Ask asks the node that leads a stream for one message. It does not try again. The client library
+// would ask any replica, which may lack the newest messages.
 func Ask(ctx context.Context, js jetstream.JetStream, stream string, query Query) (m Stored, found bool, err error) {
 	question, err := json.Marshal(query)
 	if err != nil {
@@ -57,7 +57,7 @@ func Ask(ctx context.Context, js jetstream.JetStream, stream string, query Query
 	return *answer.Message, true, nil
 }
 
-// APIPrefix is the first part of the subjects of JetStream's API.
+// APIPrefix is how the subjects of all requests to JetStream begin.
 func APIPrefix(js jetstream.JetStream) string {
 	switch o := js.Options(); {
 	case o.APIPrefix != "":

@@ -9,17 +9,19 @@ import (
 )
 
 const (
-	// PullExpiry is when a reader asks for messages anew.
+	// PullExpiry is the time after which a reader asks for messages again.
 	PullExpiry = 10 * time.Second
-	// inCluster is how often a reader without messages gets a heartbeat in a cluster. After two
-	// missed ones the node that has the consumer is gone, or frozen.
+	// inCluster is the time between two heartbeats of a cluster that has no messages. After two
+	// missed heartbeats the node that has the consumer is gone, or frozen.
 	inCluster = time.Second
-	// alone is the same for a server alone: when that is gone, the connection is gone too.
-	// Heartbeats are a third of what an idle service takes, if each reader gets one a second.
+	// alone is the same time for one server without a cluster. When that server is gone, the
+	// connection is gone too. With a heartbeat each second, a third of the wake-ups of an idle
+	// service were for heartbeats.
 	alone = PullExpiry / 2
 )
 
-// Heartbeat is how often a reader asks to hear from the server when there are no messages.
+// Heartbeat is the time between two heartbeats that a reader asks for. The server sends them while
+// there are no messages.
 func Heartbeat(nc *nats.Conn) time.Duration {
 	if nc.ConnectedClusterName() == "" {
 		return alone
@@ -27,7 +29,7 @@ func Heartbeat(nc *nats.Conn) time.Duration {
 	return inCluster
 }
 
-// ErrReconnected is why somebody asks for another consumer when [OnReconnect] was called.
+// ErrReconnected says that the connection was made anew, so that another consumer is needed.
 var ErrReconnected = errors.New("the connection was made anew")
 
 // OnReconnect calls do each time the connection was made anew, until stop. A server that was
