@@ -42,20 +42,17 @@ FAST = GOGC=400 GOMEMLIMIT=2GiB GORACE="atexit_sleep_ms=0 $(GORACE)"
 # starts, for the disk, for processes that they kill. With one more, a fifth of the
 # processors' time is left over.
 AT_ONCE = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
-# Where goroutines share memory, the tests run with the race detector. In the other
-# packages one goroutine does the work, or processes are tested that have no detector
-# (crash, gate, cmd/errata), or the tests take up to twice as long with it (app, query,
-# projector, selfcheck, engine with its five servers); flow and api run the same code
-# with it. Packages without a goroutine or a lock of their own need no detector. `make race`
-# runs all with it. In both lists what takes longest comes first, so that it does not run
-# alone at the end.
-SHARING = ./test/flow ./api ./audit ./certs ./cluster ./eventlog ./ingest/door ./settings ./feed ./access ./client/... \
-	./ingest ./ingest/leaf ./ingest/quota ./internal/background ./internal/ordered ./logcare ./ops ./projects \
-	./ingest/natsin ./signin/challenge ./signin/familiar ./signin/geo ./signin/service ./signin/smtp ./standby ./stray
+# In these packages goroutines share memory, and their tests run with the race detector. `make race`
+# runs all with it. Compiling everything a second time and running the tests of the whole
+# way with it would take a fifth of the time of `make test`: there are the packages with most
+# goroutines, and those that are compiled soon. In both lists what takes longest comes
+# first, so that it does not run alone at the end.
+SHARING = ./eventlog ./ingest/door ./settings ./internal/ordered ./ingest ./feed ./ingest/natsin ./ingest/leaf ./certs \
+	./internal/background ./signin/geo ./signin/service ./signin/smtp ./standby ./stray
 MODULE  = $(shell $(GO) list -m)
 named   = $(patsubst $(MODULE)/%,./%,$(shell $(GO) list $(1)))
 RACED   = $(if $(RACE),$(SHARING))
-OTHERS  = ./test/crash ./app ./projector ./selfcheck ./query ./engine $(filter-out $(VOLUME) $(if $(RACE),$(call named,$(SHARING))),$(call named,./...))
+OTHERS  = ./test/crash ./app ./projector ./selfcheck ./query ./engine ./test/flow ./api $(filter-out $(VOLUME) $(if $(RACE),$(call named,$(SHARING))),$(call named,./...))
 
 FUZZTIME ?= 30s
 comma    := ,
