@@ -157,7 +157,14 @@ func (e Entry) Clone() Entry {
 	return e
 }
 
-// Size is the number of bytes that a clone of the entry holds.
+// Bare returns the entry without its bytes: what the fold reads of an event whose record
+// exists. It shares no memory with the block, and nothing more can be decoded of it.
+func (e Entry) Bare() Entry {
+	e.body = nil
+	return e
+}
+
+// Size is the number of bytes that a clone of the entry holds, 0 for a bare one.
 func (e Entry) Size() int { return len(e.body) }
 
 // Event decodes the whole event. Its texts and payload are copies.

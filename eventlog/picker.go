@@ -61,18 +61,33 @@ func NewPicker(log Log, now func() time.Time) *Picker {
 // Event reads the event at the position. Errors: ErrEventGone, ErrEventUnreadable;
 // any other says that the log did not answer.
 func (p *Picker) Event(ctx context.Context, at errata.Position) (errata.Event, error) {
-	entries, err := p.entries(ctx, at.Sequence())
+	e, err := p.entry(ctx, at)
 	if err != nil {
-		return errata.Event{}, fmt.Errorf("read the event at %d: %w", at, err)
+		return errata.Event{}, err
 	}
-	if at.Index() >= len(entries) {
-		return errata.Event{}, fmt.Errorf("read event %d of %d in block %d: %w", at.Index(), len(entries), at.Sequence(), ErrEventGone)
-	}
-	ev, err := entries[at.Index()].Event()
+	ev, err := e.Event()
 	if err != nil {
 		return errata.Event{}, fmt.Errorf("read the event at %d: %w: %w", at, ErrEventUnreadable, err)
 	}
 	return ev, nil
+}
+
+// Entry reads the event at the position as an entry with bytes of its own. The errors are
+// those of Event.
+func (p *Picker) Entry(ctx context.Context, at errata.Position) (Entry, error) {
+	e, err := p.entry(ctx, at)
+	return e.Clone(), err
+}
+
+func (p *Picker) entry(ctx context.Context, at errata.Position) (Entry, error) {
+	entries, err := p.entries(ctx, at.Sequence())
+	if err != nil {
+		return Entry{}, fmt.Errorf("read the event at %d: %w", at, err)
+	}
+	if at.Index() >= len(entries) {
+		return Entry{}, fmt.Errorf("read event %d of %d in block %d: %w", at.Index(), len(entries), at.Sequence(), ErrEventGone)
+	}
+	return entries[at.Index()], nil
 }
 
 // entries returns those of the block at the sequence, from memory or from the log.

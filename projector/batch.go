@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	// maxBatchRecords keeps a batch in one block of ClickHouse: an insert of more
-	// than 1,048,576 rows is not atomic. A batch has two rows for each record and
-	// two for the checkpoint.
-	maxBatchRecords = 50_000
+	// maxBatchRecords bounds the records of a batch, which take about 1 kB of memory each
+	// beside their first events. It also keeps a batch in one block of ClickHouse: an insert of
+	// more than 1,048,576 rows is not atomic. A batch has two rows for each record and two
+	// for the checkpoint.
+	maxBatchRecords = 150_000
 	// maxBatchEvents bounds the events that are folded again after a crash.
-	maxBatchEvents = 1_000_000
-	// maxBatchBytes bounds the first events of records, and the occurrences, that a
-	// batch keeps in memory.
+	maxBatchEvents = 500_000
+	// maxBatchBytes bounds the first events of records that a batch keeps in memory, and
+	// likewise its occurrences.
 	maxBatchBytes = 64 << 20
 )
 
@@ -39,7 +40,8 @@ type delta struct {
 	first, last int64        // earliest and latest time, Unix milliseconds
 	level       errata.Level // the highest
 	// sighting is the first event of the stretch and id its position; they are used
-	// when the record does not exist yet.
+	// when the record does not exist yet. It is bare when the record seems to exist; see
+	// firstEvents.
 	sighting eventlog.Entry
 	id       errata.Position
 	version  errata.Position   // position of the last event
@@ -182,6 +184,7 @@ type batch struct {
 	command    *eventlog.Fact
 	end        error // of the session behind the batch, which may be empty then
 	occurred   occurrences
+	first      firstEvents
 	// rules are those in force for its events, nil for none; they look at what occurred.
 	// clockBefore is the clock of the window before the batch, clocks are those of its
 	// blocks, while there are rules.
@@ -249,7 +252,10 @@ func (b *batch) count(e eventlog.Entry, at errata.Position, o eventlog.Origin) *
 
 // begin makes a delta of its first event.
 func (b *batch) begin(e eventlog.Entry, at errata.Position, o eventlog.Origin) *delta {
-	kept := e.Clone()
+	kept := e.Bare()
+	if b.first.needed(recordKey{e.Book, e.Signature}, b.budget) {
+		kept = e.Clone()
+	}
 	b.bytes += kept.Size()
 	d := &delta{count: 1, first: e.Time, last: e.Time, level: e.Level, sighting: kept, id: at, version: at, project: o.Project}
 	d.deployed.list = d.only[:0]
@@ -291,7 +297,7 @@ func (b *batch) deploy(d *delta, o eventlog.Origin, event deployment) {
 
 // full says whether the batch must be committed before the next fact is folded.
 func (b *batch) full() bool {
-	return b.command != nil || b.end != nil || len(b.order) >= batchRecords || b.events >= maxBatchEvents || b.bytes+b.occurred.bytes() >= maxBatchBytes
+	return b.command != nil || b.end != nil || len(b.order) >= batchRecords || b.events >= maxBatchEvents || max(b.bytes, b.occurred.bytes()) >= maxBatchBytes
 }
 
 // empty says whether there is nothing to commit.

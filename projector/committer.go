@@ -8,11 +8,12 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/failpoint"
 )
 
 // rememberedRecords is how many current records a generation of the committer's memory
-// has: with two of them, and the batch that fills one up, about 80 MB with 500 bytes for
+// has: with two of them, and the batch that fills one up, 80 to 130 MB with 500 bytes for
 // each, enough for all records of the last minutes.
 const rememberedRecords = 1 << 16
 
@@ -36,6 +37,7 @@ type committer struct {
 	patience int
 	cache    *remembered
 	known    *presence
+	picker   *eventlog.Picker
 	// steps hands steps over to the writer; last is the last one.
 	steps chan *step
 	last  inserted
@@ -64,7 +66,8 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, k
 		fold = FoldVersion
 	}
 	return &committer{
-		p: p, cp: cp, totals: totals, rolled: rolled, fold: fold, patience: vanishedTries, cache: newRemembered(rememberedRecords), known: known, confirmed: time.Now(),
+		p: p, cp: cp, totals: totals, rolled: rolled, fold: fold, patience: vanishedTries, cache: newRemembered(rememberedRecords), known: known,
+		picker: eventlog.NewPicker(p.cfg.Log, nil), confirmed: time.Now(),
 		spent: spent, spentTurn: cp.Budget.Turn, steps: make(chan *step),
 	}
 }
@@ -135,6 +138,9 @@ func (c *committer) prepare(ctx context.Context, b *batch, cmd *command) (*commi
 		return nil, err
 	}
 	if err := c.spend(ctx, b, old); err != nil {
+		return nil, err
+	}
+	if err := c.readAgain(ctx, b, old); err != nil {
 		return nil, err
 	}
 	keys := withCommand(b, cmd)

@@ -2,6 +2,7 @@ package projector
 
 import (
 	"encoding/binary"
+	"sync"
 
 	errata "github.com/errata-log/errata"
 )
@@ -9,8 +10,10 @@ import (
 // presence is a Bloom filter of the records that exist. Its "no" is certain, and
 // saves the look-up of a new record. Its "yes" may be wrong, for one key in a
 // thousand and after deletes, and costs a look-up. It grows by layers, each twice
-// as large as the one before. 10 million records take 30 MB.
+// as large as the one before. 10 million records take 30 MB. Several goroutines may use it
+// at a time.
 type presence struct {
+	mu     sync.RWMutex
 	layers []presenceLayer
 }
 
@@ -30,6 +33,8 @@ const (
 
 // add notes that the record exists.
 func (p *presence) add(h hashes) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if n := len(p.layers); n == 0 || p.layers[n-1].used >= p.layers[n-1].capacity {
 		capacity := presenceFirstLayer << n
 		p.layers = append(p.layers, presenceLayer{
@@ -46,6 +51,8 @@ func (p *presence) add(h hashes) {
 
 // mayHave is false when the record certainly does not exist.
 func (p *presence) mayHave(h hashes) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
 	for _, layer := range p.layers {
 		if layer.has(h) {
 			return true

@@ -299,6 +299,7 @@ func TestOtherLogIsRefused(t *testing.T) {
 // TestManyRecords: more records than one batch holds, all seen again after a
 // restart. Some signatures end in zero bytes, which must not be cut off.
 func TestManyRecords(t *testing.T) {
+	defer projector.SetBatchSize(25_000)()
 	l := newLedger(t)
 	const n = 60_000
 	send := func(round int) {

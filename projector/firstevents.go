@@ -1,0 +1,58 @@
+package projector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	errata "github.com/errata-log/errata"
+)
+
+// firstEvents says of which records a batch keeps the first event. Only new records need
+// it. Without the others, a batch of records that exist holds many more events, and each
+// record is written less often while a long log is folded.
+type firstEvents struct {
+	// known are the records that exist, nil to keep all first events. Its "yes" may be wrong:
+	// then the event is read from the log again.
+	known *presence
+	// before are the records whose first event the batch before has kept: known may not have
+	// them yet. kept are those of this batch.
+	before, kept map[recordKey]struct{}
+}
+
+// needed says whether the first event of the record must be kept. While there is a budget,
+// a record that was seen may still not exist, so all are.
+func (f *firstEvents) needed(key recordKey, budget budget) bool {
+	if f.known == nil || budget.acts() {
+		return true
+	}
+	if _, met := f.before[key]; met || f.known.mayHave(key.hashes()) {
+		return false
+	}
+	if f.kept == nil {
+		f.kept = map[recordKey]struct{}{}
+	}
+	f.kept[key] = struct{}{}
+	return true
+}
+
+// readAgain reads the first events that the batch has not kept, of records that do not exist:
+// they were deleted meanwhile, or the filter was wrong. old has the records that exist. After
+// an error the session must begin again, with a filter that is made anew.
+func (c *committer) readAgain(ctx context.Context, b *batch, old map[recordKey]*errata.Record) error {
+	for _, key := range b.order {
+		d := b.deltas[key]
+		if old[key] != nil || d.sighting.Size() > 0 {
+			continue
+		}
+		e, err := c.picker.Entry(ctx, d.id)
+		if err == nil && e.ID != d.sighting.ID {
+			err = errors.New("another event is at its place")
+		}
+		if err != nil {
+			return fmt.Errorf("read the first event of a record again: %w", err)
+		}
+		d.sighting = e
+	}
+	return nil
+}
