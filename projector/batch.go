@@ -295,6 +295,11 @@ func (b *batch) deploy(d *delta, o eventlog.Origin, event deployment) {
 	d.deployed.append(event)
 }
 
+// folded says what the batch has folded.
+func (b *batch) folded() folded {
+	return folded{last: b.last, since: b.since, events: b.events, overflowed: b.overflowed, duplicates: b.duplicates, poison: b.poison}
+}
+
 // full says whether the batch must be committed before the next fact is folded.
 func (b *batch) full() bool {
 	return b.command != nil || b.end != nil || len(b.order) >= batchRecords || b.events >= maxBatchEvents || max(b.bytes, b.occurred.bytes()) >= maxBatchBytes

@@ -106,3 +106,15 @@ func decodeCheckpoint(row, count uint64, text string, sign int64) (Checkpoint, e
 	}
 	return cp, nil
 }
+
+// readFrom is the first fact to read behind the checkpoint: the window of ids needs some
+// that are folded already. first is the oldest fact on the log.
+func (c Checkpoint) readFrom(first uint64) uint64 {
+	from := c.Sequence + 1
+	if c.Sequence == 0 {
+		from = first
+	} else if c.WindowFrom != 0 {
+		from = min(from, max(c.WindowFrom, first))
+	}
+	return max(from, 1)
+}

@@ -5,17 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/internal/failpoint"
 )
-
-// rememberedRecords is how many current records a generation of the committer's memory
-// has: with two of them, and the batch that fills one up, 80 to 130 MB with 500 bytes for
-// each, enough for all records of the last minutes.
-const rememberedRecords = 1 << 16
 
 // errVanished: ClickHouse confirmed the insert, but its checkpoint is not there.
 var errVanished = errors.New("ClickHouse confirmed the insert, and its checkpoint is not there")
@@ -38,9 +34,14 @@ type committer struct {
 	cache    *remembered
 	known    *presence
 	picker   *eventlog.Picker
-	// steps hands steps over to the writer; last is the last one.
-	steps chan *step
-	last  inserted
+	// steps hands steps over to the writer; last is the last one, nil before the first.
+	// waiting is one whose records are written with those of the next batch, nil for none.
+	steps         chan *step
+	last, waiting *step
+	// besides tells the outcome of what is done beside the next batch, nil for nothing; running
+	// is done when its goroutine has ended.
+	besides <-chan error
+	running sync.WaitGroup
 	// confirmed is when the checkpoint was last read and was cp. While a step is being
 	// written, it is the writer's.
 	confirmed time.Time
@@ -76,8 +77,11 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, k
 // tables. A full batch without a command is handed over to the writer instead, when all
 // that must be there before it is written. ErrRaceLost says that another projector was first.
 func (c *committer) commit(ctx context.Context, b *batch) error {
-	start := time.Now()
-	c.p.preparing.Store(b.since.UnixNano())
+	start, since := time.Now(), b.since
+	if c.waiting != nil {
+		since = c.waiting.since
+	}
+	c.p.preparing.Store(since.UnixNano())
 	cmd := parseCommand(b.command)
 	if cmd != nil { // what it changes must be in the tables
 		if err := c.awaitWriter(ctx); err != nil {
@@ -93,7 +97,7 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 	}
 	c.p.front.Store(b.last) // before the first row of it can be read
 	if cmd == nil {
-		return c.handOver(ctx, &step{work: work, batch: b, began: start})
+		return c.handOver(ctx, newStep(work, b.folded(), start), b.full())
 	}
 	// Otherwise all facts before the command were committed in an earlier session.
 	if !cmd.alone() || work.to.Sequence > c.cp.Sequence {
@@ -106,7 +110,8 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 			return err
 		}
 	}
-	c.p.committed(b, work, time.Since(start))
+	f := b.folded()
+	c.p.committed(&f, work, time.Since(start))
 	return nil
 }
 
@@ -122,9 +127,13 @@ func (c *committer) stillOurs(ctx context.Context) error {
 	if c.writing() || time.Since(c.confirmed) < longPause {
 		return nil
 	}
-	cp, err := c.confirm(ctx, c.cp)
-	if err == nil && cp != c.cp {
-		err = fmt.Errorf("checkpoint is row %d, not %d: %w", cp.Row, c.cp.Row, ErrRaceLost)
+	ours := c.cp
+	if c.waiting != nil {
+		ours = c.waiting.work.from
+	}
+	cp, err := c.confirm(ctx, ours)
+	if err == nil && cp != ours {
+		err = fmt.Errorf("checkpoint is row %d, not %d: %w", cp.Row, ours.Row, ErrRaceLost)
 	}
 	return err
 }
@@ -186,22 +195,22 @@ func withCommand(b *batch, cmd *command) []recordKey {
 
 // apply writes one step and remembers what it changed.
 func (c *committer) apply(ctx context.Context, work *commit) error {
-	if err := c.begin(ctx, work); err != nil {
+	if err := c.begin(ctx, work, work); err != nil {
 		return err
 	}
 	return c.write(ctx, work)
 }
 
-// begin writes what must be in the tables before the step, and remembers what the step
-// changes.
-func (c *committer) begin(ctx context.Context, work *commit) error {
+// begin writes what must be in the tables before the records of a batch or a command, and
+// remembers what it changes. sums is the step whose sums are due, nil for none yet.
+func (c *committer) begin(ctx context.Context, work, sums *commit) error {
 	failpoint.Reach(failpoint.Folded)
 	work.to.Fold = c.fold
 	work.to.Totals = c.totals.after(work.changes)
 	if work.sweep != nil {
 		work.to.Totals = work.to.Totals.less(work.sweep.takes)
 	}
-	if err := c.precede(ctx, work); err != nil {
+	if err := c.precede(ctx, work, sums); err != nil {
 		return err
 	}
 	for i := range work.changes {
@@ -236,7 +245,7 @@ func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[r
 	old := map[recordKey]*errata.Record{}
 	var missing []recordKey
 	for i, key := range keys {
-		if r := c.cache.get(key); r != nil {
+		if r := c.remembered(key); r != nil {
 			if len(old) == 0 {
 				old = make(map[recordKey]*errata.Record, len(keys)-i)
 			}
@@ -249,26 +258,19 @@ func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[r
 		return old, nil
 	}
 	c.p.metrics.lookups.Add(float64(len(missing)))
-	// A step that is being written changes only records that are remembered.
+	// What is not in the tables yet is remembered.
 	from := c.cp.Row
-	if c.writing() {
+	switch {
+	case c.writing():
 		from = c.last.after
+	case c.waiting != nil:
+		from = c.waiting.work.from.Row
 	}
 	err := c.p.store.current(ctx, missing, from, c.cp.Row, func(r errata.Record) {
 		old[recordKey{r.Book, r.Signature}] = &r
 	})
 	return old, err
 }
-
-const (
-	// vanishedTries is how often a confirmed insert may be missing before it is
-	// tried with another token: after about 40 s, longer than any replica is
-	// behind.
-	vanishedTries = 13
-	// vanishedTriesAlone is the same for a single server, which shows at once what
-	// it has.
-	vanishedTriesAlone = 1
-)
 
 // write inserts until the outcome is known. After an error the insert may have
 // happened; the checkpoint says whether it has.
@@ -293,80 +295,4 @@ func (c *committer) write(ctx context.Context, work *commit) error {
 		c.p.tidier.removed.Store(work.sequence())
 	}
 	return nil
-}
-
-// settle repeats an insert that takes the tables from one state to another, until
-// confirm finds the second state. When confirm finds any other state, the error is
-// race.
-func settle[T comparable](
-	ctx context.Context, c *committer, from, to T, insert func(salt int) error, confirm func(context.Context) (T, error), race func(at T) error,
-) error {
-	tries, salt := pauses.Begin(), 0
-	for try := 0; ; try++ {
-		insertErr := insert(salt)
-		at, err := confirm(ctx)
-		switch {
-		case err != nil:
-			return err
-		case at == to:
-			return nil
-		case at != from:
-			return race(at)
-		case insertErr == nil && try >= c.patience:
-			// A power cut may take the rows of an insert and not its token: the
-			// server keeps them in different files. Then a new token is needed.
-			salt++
-			try = 0
-			tries.Reset()
-		case insertErr == nil:
-			insertErr = errVanished
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		c.p.retrying(insertErr, try)
-		if !tries.Wait(ctx) {
-			return ctx.Err()
-		}
-	}
-}
-
-// confirm reads the checkpoint, and waits until ClickHouse answers. expected is one that it
-// may be.
-func (c *committer) confirm(ctx context.Context, expected Checkpoint) (cp Checkpoint, err error) {
-	cp, err = untilAnswered(ctx, c.p, c.p.store.Checkpoint)
-	c.confirmed = time.Now()
-	if cp.Row == 0 {
-		cp.Log = expected.Log // before the first insert there is no row that has it
-	}
-	return cp, err
-}
-
-// retrying logs and counts that an insert is tried again.
-func (p *Projector) retrying(why error, try int) {
-	p.metrics.retries.Inc()
-	p.failed(why)
-	p.cfg.Logger.Warn("insert failed, trying again", "error", why, "try", try+1)
-}
-
-// untilAnswered asks ClickHouse until it answers or ctx ends.
-func untilAnswered[T any](ctx context.Context, p *Projector, ask func(context.Context) (T, error)) (answer T, err error) {
-	told := false
-	for tries := pauses.Begin(); ; {
-		answer, err := ask(ctx)
-		if err == nil {
-			return answer, nil
-		}
-		if ctx.Err() != nil {
-			return answer, ctx.Err()
-		}
-		p.failed(err)
-		if !told {
-			told = true
-			p.cfg.Logger.Warn("ClickHouse does not answer, waiting for it", "error", err)
-		}
-		if !tries.Wait(ctx) {
-			return answer, ctx.Err()
-		}
-	}
 }

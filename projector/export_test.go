@@ -21,6 +21,21 @@ func SetBatchSize(records int) (restore func()) {
 	return func() { batchRecords = old }
 }
 
+// SetRemembered lets a committer remember fewer records.
+func SetRemembered(records int) (restore func()) {
+	old := rememberedRecords
+	rememberedRecords = records
+	return func() { rememberedRecords = old }
+}
+
+// SetStepRepeats lets the records of full batches with so many events for each record be
+// written together.
+func SetStepRepeats(n uint64) (restore func()) {
+	old := stepRepeats
+	stepRepeats = n
+	return func() { stepRepeats = old }
+}
+
 // SweepContexts empties contexts like the cleanup at sequence.
 func SweepContexts(ctx context.Context, s *Store, before int64, sequence uint64) error {
 	return s.sweepContexts(ctx, sweep{before: time.UnixMilli(before)}.chunk(0, 1), sequence)

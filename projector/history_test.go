@@ -335,12 +335,12 @@ func (h *history) checkTotals() {
 // deployments, occurrences and answers are those of the model. They are also after a rebuild
 // from the log, and what is gone leaves the disk.
 func TestAnyHistory(t *testing.T) {
-	t.Cleanup(projector.SetSweepSize(3)) // cleanups of many chunks
-	t.Cleanup(projector.SetDeploymentLimits(3, 4))
-	t.Cleanup(projector.SetTalliedTogether(4))
-	t.Cleanup(projector.SetBatchSize(3)) // the next batch is often prepared before one is written
+	smallPieces(t)
 	l := newLedger(t)
 	h := newHistory(t, l)
+	if h.random.IntN(2) == 0 {
+		t.Cleanup(projector.SetStepRepeats(1)) // steps of several batches
+	}
 	p, stop := l.start()
 	stopRival := func() {} // of a second projector on the same shard
 	for range *historySteps {

@@ -49,11 +49,11 @@ func newMetrics(r prometheus.Registerer, lag func() float64) *metrics {
 	return m
 }
 
-func (m *metrics) committed(b *batch, work *commit, took time.Duration) {
-	m.folded.Add(float64(b.events))
-	m.overflowed.Add(float64(b.overflowed))
-	m.duplicates.Add(float64(b.duplicates))
-	m.poison.Add(float64(b.poison))
+func (m *metrics) committed(f *folded, work *commit, took time.Duration) {
+	m.folded.Add(float64(f.events))
+	m.overflowed.Add(float64(f.overflowed))
+	m.duplicates.Add(float64(f.duplicates))
+	m.poison.Add(float64(f.poison))
 	m.records.Add(float64(len(work.changes)))
 	m.checkpoint.Set(float64(work.to.Sequence))
 	m.insert.Observe(took.Seconds())

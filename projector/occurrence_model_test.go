@@ -98,16 +98,16 @@ func ModelErase(rows, live OccurrenceRows, user, address string, until errata.Po
 func occurredRows(o *occurrences) OccurrenceRows {
 	t := &occurrenceRows{occurrences: o, owners: o.owners()}
 	t.sort()
-	rows, numbers := OccurrenceRows{}, t.numbers()
-	client, user, trace, tags := t.columnsOfTexts()
-	for n, r := range t.sorted {
-		i := n + 1 // behind the row of the checkpoint
-		of := t.owners[r.part].record
+	rows, c := OccurrenceRows{}, occurrenceColumns{t: t, rows: t.sorted, seen: make([]uint64, len(t.owners))}
+	c.readRows()
+	numbers := c.number()
+	for i, r := range t.sorted {
+		of := c.records[i]
 		rows[r.position] = OccurrenceRow{
 			Book: of.Book, Signature: of.Signature, ID: of.ID, Position: r.position, Number: numbers[i], Project: of.Project,
-			TimeMillis: r.time, ReceivedMillis: r.received, EventID: r.eventID, ClientID: client[i],
-			Environment: o.names.list[r.environment], Release: o.names.list[r.release], UserHash: r.userHash, User: user[i], Level: r.level,
-			Server: o.names.list[r.server], Transaction: o.names.list[r.transaction], TraceID: trace[i], Tags: strings.Join(tags[i], ","),
+			TimeMillis: r.time, ReceivedMillis: r.received, EventID: r.eventID, ClientID: c.client[i],
+			Environment: o.names.list[r.environment], Release: o.names.list[r.release], UserHash: r.userHash, User: c.user[i], Level: r.level,
+			Server: o.names.list[r.server], Transaction: o.names.list[r.transaction], TraceID: c.trace[i], Tags: strings.Join(c.tags[i], ","),
 		}
 	}
 	return rows

@@ -94,91 +94,117 @@ func (t *occurrenceRows) sort() {
 	}
 }
 
-// numbers returns the number of each row among all occurrences of its record. The last
-// row of a record has its count, whether or not the table holds earlier ones already.
-func (t *occurrenceRows) numbers() []uint64 {
-	numbers, rows := make([]uint64, 1, t.count+1), make([]uint64, len(t.owners))
-	for i := range t.sorted {
-		of := t.owners[t.sorted[i].part]
-		rows[of.part]++
-		numbers = append(numbers, of.record.Count-of.rows+rows[of.part])
-	}
-	return numbers
-}
+// rowsTogether is how many rows are encoded at a time, column by column: they and their
+// records stay in the cache of a processor meanwhile.
+const rowsTogether = 4096
 
-// columnOf returns a column of the rows in the memory of a column that is not needed any
-// more; first is its value in the row of the checkpoint.
-func columnOf[T any](t *occurrenceRows, memory *[]T, first T, value func(row *occurrence, of *errata.Record) T) []T {
-	if *memory == nil {
-		*memory = make([]T, 0, t.count+1)
-	}
-	column := append((*memory)[:0], first) //nolint:gocritic // it is the memory of the rows before
-	for i := range t.sorted {
-		row := &t.sorted[i]
-		column = append(column, value(row, t.owners[row.part].record))
-	}
-	return column
-}
-
-// appendTo puts the rows into the batch, column by column, in the order of
-// insert_occurrences.sql. Each column is in the driver's memory before the next is made.
+// appendTo puts the rows into the batch, in the order of the columns of
+// insert_occurrences.sql.
 func (t *occurrenceRows) appendTo(batch driver.Batch) error {
-	type (
-		row    = occurrence
-		record = errata.Record
-	)
-	var (
-		texts   []string
-		raw     [][]byte
-		numbers []uint64
-		times   []int64
-		w       = columnWriter{batch: batch}
-		nothing [16]byte
-	)
-	name := func(number func(r *row) uint32) []string {
-		return columnOf(t, &texts, "", func(r *row, _ *record) string { return t.names.list[number(r)] })
+	columns := occurrenceColumns{t: t, seen: make([]uint64, len(t.owners))}
+	w := columnWriter{batch: batch}
+	columns.checkpoint(&w)
+	for rows := range slices.Chunk(t.sorted, rowsTogether) {
+		columns.rows = rows
+		columns.appendTo(&w)
 	}
-	client, user, trace, tags := t.columnsOfTexts()
-	w.append(columnOf(t, &texts, checkpointBook, func(_ *row, of *record) string { return of.Book.String() }))
-	w.append(columnOf(t, &raw, t.key[:], func(_ *row, of *record) []byte { return of.Signature[:] }))
-	w.append(columnOf(t, &numbers, 0, func(_ *row, of *record) uint64 { return uint64(of.ID) }))
-	w.append(columnOf(t, &numbers, 0, func(r *row, _ *record) uint64 { return uint64(r.position) }))
-	w.append(t.numbers())
-	w.append(columnOf(t, &numbers, 0, func(_ *row, of *record) uint64 { return of.Project }))
-	w.append(columnOf(t, &times, 0, func(r *row, _ *record) int64 { return r.time }))
-	w.append(columnOf(t, &times, 0, func(r *row, _ *record) int64 { return r.received }))
-	w.append(columnOf(t, &raw, nothing[:], func(r *row, _ *record) []byte { return r.eventID[:] }))
-	w.append(client)
-	w.append(name(func(r *row) uint32 { return r.environment }))
-	w.append(name(func(r *row) uint32 { return r.release }))
-	w.append(columnOf(t, &numbers, 0, func(r *row, _ *record) uint64 { return r.userHash }))
-	w.append(user)
-	w.append(columnOf(t, &texts, "", func(r *row, _ *record) string { return r.level.String() }))
-	w.append(name(func(r *row) uint32 { return r.server }))
-	w.append(name(func(r *row) uint32 { return r.transaction }))
-	w.append(trace)
-	w.append(tags)
-	w.append(columnOf(t, &numbers, uint64(t.count), func(*row, *record) uint64 { return 1 }))
-	w.append(columnOf(t, &numbers, t.sequence, func(*row, *record) uint64 { return 0 }))
 	return w.err
 }
 
-// columnsOfTexts returns the columns that are texts of their own. They share memory with
-// the batch.
-func (t *occurrenceRows) columnsOfTexts() (client, user, trace []string, tags [][]string) {
-	n := t.count + 1
-	client, user, trace, tags = make([]string, n), make([]string, n), make([]string, n), make([][]string, n)
-	var all []string // of the tags
-	for i := range t.sorted {
-		texts, at := t.textsOf(&t.sorted[i]), i+1
-		client[at], user[at], trace[at] = texts.text(), texts.text(), texts.text()
-		begin := len(all)
-		for range texts.number() {
-			all = append(all, texts.text())
-		}
-		tags[at] = all[begin:len(all):len(all)]
+// occurrenceColumns makes the columns of some rows, in memory that the next rows use again.
+type occurrenceColumns struct {
+	t       *occurrenceRows
+	rows    []occurrence
+	seen    []uint64 // rows so far, by the record's part
+	records []*errata.Record
+	texts   []string
+	raw     [][]byte
+	numbers []uint64
+	times   []int64
+	// Columns that are texts of their own.
+	client, user, trace []string
+	tags                [][]string
+	allTags             []string
+}
+
+// checkpoint appends the row of the checkpoint.
+func (c *occurrenceColumns) checkpoint(w *columnWriter) {
+	var nothing [16]byte
+	none, zero, empty := []uint64{0}, []int64{0}, []string{""}
+	for _, column := range [...]any{
+		[]string{checkpointBook}, [][]byte{c.t.key[:]}, none, none, none, none, zero, zero, [][]byte{nothing[:]}, empty, empty, empty,
+		none, empty, empty, empty, empty, empty, [][]string{nil}, []uint64{uint64(c.t.count)}, []uint64{c.t.sequence},
+	} {
+		w.append(column)
 	}
-	return client, user, trace, tags
+	w.done = 0
+}
+
+func (c *occurrenceColumns) appendTo(w *columnWriter) {
+	c.readRows()
+	w.append(columnOf(c, &c.texts, func(_ *occurrence, of *errata.Record) string { return of.Book.String() }))
+	w.append(columnOf(c, &c.raw, func(_ *occurrence, of *errata.Record) []byte { return of.Signature[:] }))
+	w.append(columnOf(c, &c.numbers, func(_ *occurrence, of *errata.Record) uint64 { return uint64(of.ID) }))
+	w.append(columnOf(c, &c.numbers, func(r *occurrence, _ *errata.Record) uint64 { return uint64(r.position) }))
+	w.append(c.number())
+	w.append(columnOf(c, &c.numbers, func(_ *occurrence, of *errata.Record) uint64 { return of.Project }))
+	w.append(columnOf(c, &c.times, func(r *occurrence, _ *errata.Record) int64 { return r.time }))
+	w.append(columnOf(c, &c.times, func(r *occurrence, _ *errata.Record) int64 { return r.received }))
+	w.append(columnOf(c, &c.raw, func(r *occurrence, _ *errata.Record) []byte { return r.eventID[:] }))
+	w.append(c.client)
+	w.append(c.name(func(r *occurrence) uint32 { return r.environment }))
+	w.append(c.name(func(r *occurrence) uint32 { return r.release }))
+	w.append(columnOf(c, &c.numbers, func(r *occurrence, _ *errata.Record) uint64 { return r.userHash }))
+	w.append(c.user)
+	w.append(columnOf(c, &c.texts, func(r *occurrence, _ *errata.Record) string { return r.level.String() }))
+	w.append(c.name(func(r *occurrence) uint32 { return r.server }))
+	w.append(c.name(func(r *occurrence) uint32 { return r.transaction }))
+	w.append(c.trace)
+	w.append(c.tags)
+	w.append(columnOf(c, &c.numbers, func(*occurrence, *errata.Record) uint64 { return 1 }))
+	w.append(columnOf(c, &c.numbers, func(*occurrence, *errata.Record) uint64 { return 0 }))
+	w.done = 0
+}
+
+// columnOf makes a column in the memory of one that is with the driver already.
+func columnOf[T any](c *occurrenceColumns, memory *[]T, value func(row *occurrence, of *errata.Record) T) []T {
+	column := (*memory)[:0]
+	for i := range c.rows {
+		column = append(column, value(&c.rows[i], c.records[i]))
+	}
+	*memory = column
+	return column
+}
+
+func (c *occurrenceColumns) name(number func(r *occurrence) uint32) []string {
+	return columnOf(c, &c.texts, func(r *occurrence, _ *errata.Record) string { return c.t.names.list[number(r)] })
+}
+
+// number is the number of each row among all occurrences of its record. The last row of a
+// record has its count, whether or not the table holds earlier ones already.
+func (c *occurrenceColumns) number() []uint64 {
+	return columnOf(c, &c.numbers, func(r *occurrence, of *errata.Record) uint64 {
+		owner := c.t.owners[r.part]
+		c.seen[owner.part]++
+		return of.Count - owner.rows + c.seen[owner.part]
+	})
+}
+
+// readRows finds the records of the rows, and makes the columns that are texts of their own,
+// which share memory with the batch.
+func (c *occurrenceColumns) readRows() {
+	c.records, c.client, c.user, c.trace = c.records[:0], c.client[:0], c.user[:0], c.trace[:0]
+	c.tags, c.allTags = c.tags[:0], c.allTags[:0]
+	for i := range c.rows {
+		c.records = append(c.records, c.t.owners[c.rows[i].part].record)
+		texts := c.t.textsOf(&c.rows[i])
+		c.client, c.user, c.trace = append(c.client, texts.text()), append(c.user, texts.text()), append(c.trace, texts.text())
+		begin := len(c.allTags) // what is there before stays where it is when the list grows
+		for range texts.number() {
+			c.allTags = append(c.allTags, texts.text())
+		}
+		c.tags = append(c.tags, c.allTags[begin:len(c.allTags):len(c.allTags)])
+	}
 }
 
 // columnWriter puts columns into a batch until one cannot be encoded.

@@ -12,15 +12,19 @@ import (
 // precede writes what must be in the tables before the records are: the rollups, the
 // contexts, and which deployments are gone. They do not depend on each other, so all
 // are written at the same time: the log of many new records is folded a fifth faster.
-func (c *committer) precede(ctx context.Context, work *commit) error {
+// sums is the step whose sums are due. It is nil when the records wait for the next batch: then
+// the occurrences are written beside that batch.
+func (c *committer) precede(session context.Context, work, sums *commit) error {
 	store, key, to := c.p.store, c.p.store.shardKey(), work.to.Sequence
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return c.addRollup(ctx, hourlyOf(work.changes, key, to), &c.rolled.hourly, to) })
+	group, ctx := errgroup.WithContext(session)
+	if sums != nil {
+		group.Go(func() error { return c.sumUp(ctx, sums.changes, to) })
+	}
 	group.Go(func() error {
-		return c.addRollup(ctx, deploymentsOf(work.changes, key, to), &c.rolled.deployments, to)
-	})
-	group.Go(func() error {
-		return c.addRollup(ctx, occurrencesOf(work.occurred, key, to), &c.rolled.occurrences, to)
+		if err := c.awaitBeside(ctx); err != nil || sums == nil {
+			return err
+		}
+		return c.addOccurrences(ctx, work.occurred, to)
 	})
 	group.Go(func() error {
 		if work.decide == nil {
@@ -46,7 +50,44 @@ func (c *committer) precede(ctx context.Context, work *commit) error {
 		return err
 	}
 	failpoint.Reach(failpoint.Payloads)
+	if occurred := work.occurred; sums == nil {
+		c.beside(func() error { return c.addOccurrences(session, occurred, to) })
+	}
 	return nil
+}
+
+func (c *committer) addOccurrences(ctx context.Context, occurred *occurrences, to uint64) error {
+	return c.addRollup(ctx, occurrencesOf(occurred, c.p.store.shardKey(), to), &c.rolled.occurrences, to)
+}
+
+// beside does something beside the next batch.
+func (c *committer) beside(do func() error) {
+	done := make(chan error, 1)
+	c.besides = done
+	c.running.Go(func() { done <- do() })
+}
+
+// awaitBeside returns when what is done beside this batch is done.
+func (c *committer) awaitBeside(ctx context.Context) error {
+	if c.besides == nil {
+		return nil
+	}
+	select {
+	case err := <-c.besides:
+		c.besides = nil
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// sumUp adds the events of the changes to the rollups that have sums.
+func (c *committer) sumUp(ctx context.Context, changes []change, to uint64) error {
+	key := c.p.store.shardKey()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return c.addRollup(ctx, hourlyOf(changes, key, to), &c.rolled.hourly, to) })
+	group.Go(func() error { return c.addRollup(ctx, deploymentsOf(changes, key, to), &c.rolled.deployments, to) })
+	return group.Wait()
 }
 
 // untilWritten repeats an insert whose rows are the same each time, until it succeeds.

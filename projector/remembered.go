@@ -2,6 +2,11 @@ package projector
 
 import errata "github.com/errata-log/errata"
 
+// rememberedRecords is how many current records a generation of the committer's memory
+// has: with two of them, and the batch that fills one up, 80 to 130 MB with 500 bytes for
+// each, enough for all records of the last minutes. Only tests change it.
+var rememberedRecords = 1 << 16
+
 // remembered are the current records that were used last, in two generations: the older
 // one goes as a whole. Nobody changes a record that is in it.
 type remembered struct {
@@ -45,4 +50,20 @@ func (r *remembered) removeWhere(gone func(key recordKey, record *errata.Record)
 			}
 		}
 	}
+}
+
+// remembered finds a record as it is behind all steps, nil when that is not remembered. All that
+// a step changes which is not in the tables yet is.
+func (c *committer) remembered(key recordKey) *errata.Record {
+	if r := c.cache.get(key); r != nil {
+		return r
+	}
+	if r, changed := c.waiting.record(key); changed {
+		return r
+	}
+	if c.writing() {
+		r, _ := c.last.record(key)
+		return r
+	}
+	return nil
 }

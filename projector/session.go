@@ -106,18 +106,6 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	return s.run(ctx, reader)
 }
 
-// readFrom is the first fact to read behind the checkpoint: the window of ids needs some
-// that are folded already. first is the oldest fact on the log.
-func (c Checkpoint) readFrom(first uint64) uint64 {
-	from := c.Sequence + 1
-	if c.Sequence == 0 {
-		from = first
-	} else if c.WindowFrom != 0 {
-		from = min(from, max(c.WindowFrom, first))
-	}
-	return max(from, 1)
-}
-
 // begin is position. It also fills a log that has lost its end while the service
 // ran.
 func (p *Projector) begin(ctx context.Context) (Checkpoint, eventlog.State, error) {
@@ -352,6 +340,9 @@ func (s *session) refill(f eventlog.Fact) error {
 // commit writes batches one after another.
 func (s *session) commit(ctx context.Context) error {
 	defer func() { s.tellMerges(s.catchUp.end(ctx)) }()
+	defer s.committer.running.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	timer, pace := time.NewTimer(0), newPace()
 	defer timer.Stop()
 	for {
@@ -362,6 +353,11 @@ func (s *session) commit(ctx context.Context) error {
 			return ctx.Err()
 		}
 		select {
+		case <-s.committer.late():
+			if err := s.committer.flush(ctx); err != nil {
+				return err
+			}
+			timer.Reset(0)
 		case b := <-s.batches:
 			if b.empty() {
 				return cmp.Or(s.committer.awaitWriter(ctx), b.end)

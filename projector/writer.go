@@ -8,61 +8,102 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// step is a batch whose records are to be written. All that must be in the tables before them
-// is there.
-type step struct {
-	work  *commit
-	batch *batch
-	began time.Time
-	inserted
-}
-
-// inserted says when a step is in the tables: then done is closed.
-type inserted struct {
-	after uint64 // the row of the checkpoint before it
-	done  chan struct{}
-}
-
-// handOver begins the step and hands it over to the writer, behind those before it. It returns
-// when the step is in the tables; that of a full batch may still be on its way: while its
-// records are written, the next batch is prepared.
-func (c *committer) handOver(ctx context.Context, s *step) error {
-	if err := c.begin(ctx, s.work); err != nil {
+// handOver begins the step of a batch and hands it over to the writer, behind those before it.
+// It returns when the step is in the tables; that of a full batch may still be on its way:
+// while its records are written, the next batch is prepared. It may also wait for that batch.
+func (c *committer) handOver(ctx context.Context, s *step, full bool) error {
+	if c.waiting != nil && s.work.decide != nil { // what that reads of the tables must be there
+		if err := c.awaitWriter(ctx); err != nil {
+			return err
+		}
+	}
+	batch := s.work
+	s = c.waiting.join(s)
+	c.waiting = nil // after an error the session begins again
+	waits := full && s.grows()
+	sums := s.work
+	if waits {
+		sums = nil
+	}
+	if err := c.begin(ctx, batch, sums); err != nil {
 		return err
 	}
-	s.inserted = inserted{after: s.work.from.Row, done: make(chan struct{})}
-	select {
-	case c.steps <- s:
-		c.last = s.inserted
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if s.batch.full() {
+	s.work.to = batch.to
+	if waits {
+		s.release()
+		c.waiting = s
 		return nil
+	}
+	if err := c.send(ctx, s); err != nil || full {
+		return err
 	}
 	return c.awaitWriter(ctx)
 }
 
+// send hands a step over to the writer.
+func (c *committer) send(ctx context.Context, s *step) error {
+	s.inserted = inserted{after: s.work.from.Row, done: make(chan struct{})}
+	select {
+	case c.steps <- s:
+		c.last = s
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // writing says whether a step is being written.
 func (c *committer) writing() bool {
-	if c.last.done == nil {
+	if c.last == nil {
 		return false
 	}
 	select {
 	case <-c.last.done:
+		c.last = nil // it holds the memory of a batch
 		return false
 	default:
 		return true
 	}
 }
 
-// awaitWriter waits until all steps are in the tables.
+// stepPatience is how long a step waits for the next batch, which is there at once as long as
+// the log has more.
+const stepPatience = 200 * time.Millisecond
+
+// late tells when a step has waited for too long, nil when none waits.
+func (c *committer) late() <-chan time.Time {
+	if c.waiting == nil {
+		return nil
+	}
+	return time.After(stepPatience)
+}
+
+// flush hands over a step that waits for another batch.
+func (c *committer) flush(ctx context.Context) error {
+	s := c.waiting
+	if c.waiting = nil; s == nil {
+		return nil
+	}
+	if err := c.sumUp(ctx, s.work.changes, s.work.to.Sequence); err != nil {
+		return err
+	}
+	if err := c.awaitBeside(ctx); err != nil {
+		return err
+	}
+	return c.send(ctx, s)
+}
+
+// awaitWriter returns when all steps are in the tables.
 func (c *committer) awaitWriter(ctx context.Context) error {
-	if c.last.done == nil {
+	if err := c.flush(ctx); err != nil {
+		return err
+	}
+	if c.last == nil {
 		return nil
 	}
 	select {
 	case <-c.last.done:
+		c.last = nil
 		return nil
 	case <-ctx.Done(): // also when the writer has ended with an error
 		return ctx.Err()
@@ -74,11 +115,11 @@ func (c *committer) writeSteps(ctx context.Context) error {
 	for {
 		select {
 		case s := <-c.steps:
-			c.p.writing.Store(s.batch.since.UnixNano())
+			c.p.writing.Store(s.since.UnixNano())
 			if err := c.write(ctx, s.work); err != nil {
-				return fmt.Errorf("write the records of facts up to %d: %w", s.batch.last, err)
+				return fmt.Errorf("write the records of facts up to %d: %w", s.last, err)
 			}
-			c.p.committed(s.batch, s.work, time.Since(s.began))
+			c.p.committed(&s.folded, s.work, time.Since(s.began))
 			close(s.done)
 		case <-ctx.Done():
 			return ctx.Err()
@@ -87,11 +128,11 @@ func (c *committer) writeSteps(ctx context.Context) error {
 }
 
 // committed announces how far the projection has come.
-func (p *Projector) committed(b *batch, work *commit, took time.Duration) {
+func (p *Projector) committed(f *folded, work *commit, took time.Duration) {
 	p.tell(Status{Checkpoint: work.to})
 	p.writing.Store(0)
-	p.preparing.CompareAndSwap(b.since.UnixNano(), 0) // else it is of the next batch already
-	p.metrics.committed(b, work, took)
+	p.preparing.CompareAndSwap(f.since.UnixNano(), 0) // else it is of the next batch already
+	p.metrics.committed(f, work, took)
 	if p.cfg.Quiet {
 		return
 	}

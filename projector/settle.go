@@ -1,0 +1,92 @@
+package projector
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// vanishedTries is how often a confirmed insert may be missing before it is
+	// tried with another token: after about 40 s, longer than any replica is
+	// behind.
+	vanishedTries = 13
+	// vanishedTriesAlone is the same for a single server, which shows at once what
+	// it has.
+	vanishedTriesAlone = 1
+)
+
+// settle repeats an insert that takes the tables from one state to another, until
+// confirm finds the second state. When confirm finds any other state, the error is
+// race.
+func settle[T comparable](
+	ctx context.Context, c *committer, from, to T, insert func(salt int) error, confirm func(context.Context) (T, error), race func(at T) error,
+) error {
+	tries, salt := pauses.Begin(), 0
+	for try := 0; ; try++ {
+		insertErr := insert(salt)
+		at, err := confirm(ctx)
+		switch {
+		case err != nil:
+			return err
+		case at == to:
+			return nil
+		case at != from:
+			return race(at)
+		case insertErr == nil && try >= c.patience:
+			// A power cut may take the rows of an insert and not its token: the
+			// server keeps them in different files. Then a new token is needed.
+			salt++
+			try = 0
+			tries.Reset()
+		case insertErr == nil:
+			insertErr = errVanished
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c.p.retrying(insertErr, try)
+		if !tries.Wait(ctx) {
+			return ctx.Err()
+		}
+	}
+}
+
+// confirm reads the checkpoint, and waits until ClickHouse answers. expected is one that it
+// may be.
+func (c *committer) confirm(ctx context.Context, expected Checkpoint) (cp Checkpoint, err error) {
+	cp, err = untilAnswered(ctx, c.p, c.p.store.Checkpoint)
+	c.confirmed = time.Now()
+	if cp.Row == 0 {
+		cp.Log = expected.Log // before the first insert there is no row that has it
+	}
+	return cp, err
+}
+
+// retrying logs and counts that an insert is tried again.
+func (p *Projector) retrying(why error, try int) {
+	p.metrics.retries.Inc()
+	p.failed(why)
+	p.cfg.Logger.Warn("insert failed, trying again", "error", why, "try", try+1)
+}
+
+// untilAnswered asks ClickHouse until it answers or ctx ends.
+func untilAnswered[T any](ctx context.Context, p *Projector, ask func(context.Context) (T, error)) (answer T, err error) {
+	told := false
+	for tries := pauses.Begin(); ; {
+		answer, err := ask(ctx)
+		if err == nil {
+			return answer, nil
+		}
+		if ctx.Err() != nil {
+			return answer, ctx.Err()
+		}
+		p.failed(err)
+		if !told {
+			told = true
+			p.cfg.Logger.Warn("ClickHouse does not answer, waiting for it", "error", err)
+		}
+		if !tries.Wait(ctx) {
+			return answer, ctx.Err()
+		}
+	}
+}
