@@ -14,6 +14,9 @@ const (
 	maxStepRecords = maxBatchRecords
 	maxStepEvents  = 4_000_000
 	maxStepRows    = 500_000
+	// maxStepTime is how long a step may wait for further batches: a service whose records
+	// stand still for half a minute counts as one that is not ready.
+	maxStepTime = 10 * time.Second
 )
 
 // stepRepeats is how many events for each of its records a batch must have for its records to be

@@ -20,7 +20,7 @@ func (c *committer) handOver(ctx context.Context, s *step, full bool) error {
 	batch := s.work
 	s = c.waiting.join(s)
 	c.waiting = nil // after an error the session begins again
-	waits := full && s.grows()
+	waits := full && s.grows() && time.Since(s.began) < maxStepTime
 	sums := s.work
 	if waits {
 		sums = nil
