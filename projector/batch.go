@@ -183,6 +183,7 @@ type batch struct {
 	rolled     rolledTo  // events up to here are in the rollups already
 	command    *eventlog.Fact
 	end        error // of the session behind the batch, which may be empty then
+	cut        bool  // the next fact is there, and must not be in this batch
 	occurred   occurrences
 	first      firstEvents
 	// rules are those in force for its events, nil for none; they look at what occurred.
@@ -304,6 +305,9 @@ func (b *batch) folded() folded {
 func (b *batch) full() bool {
 	return b.command != nil || b.end != nil || len(b.order) >= batchRecords || b.events >= maxBatchEvents || max(b.bytes, b.occurred.bytes()) >= maxBatchBytes
 }
+
+// followed says whether facts behind the batch are there already.
+func (b *batch) followed() bool { return b.cut || b.full() }
 
 // empty says whether there is nothing to commit.
 func (b *batch) empty() bool { return b.last == 0 }

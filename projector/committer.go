@@ -97,7 +97,7 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 	}
 	c.p.front.Store(b.last) // before the first row of it can be read
 	if cmd == nil {
-		return c.handOver(ctx, newStep(work, b.folded(), start), b.full())
+		return c.handOver(ctx, newStep(work, b.folded(), start), b.followed())
 	}
 	// Otherwise all facts before the command were committed in an earlier session.
 	if !cmd.alone() || work.to.Sequence > c.cp.Sequence {

@@ -21,12 +21,18 @@ type firstEvents struct {
 }
 
 // needed says whether the first event of the record must be kept. While there is a budget,
-// a record that was seen may still not exist, so all are.
+// a problem of the batch before may have got no record.
 func (f *firstEvents) needed(key recordKey, budget budget) bool {
-	if f.known == nil || budget.acts() {
+	if f.known == nil {
 		return true
 	}
-	if _, met := f.before[key]; met || f.known.mayHave(key.hashes()) {
+	if f.known.mayHave(key.hashes()) {
+		return false
+	}
+	if budget.acts() {
+		return true
+	}
+	if _, met := f.before[key]; met {
 		return false
 	}
 	if f.kept == nil {

@@ -11,8 +11,14 @@ import (
 // TestFirstEventIsReadAgain: a batch does not keep the first event of a record that seems to
 // exist. When it does not, because it was deleted, the new record has all of that event.
 func TestFirstEventIsReadAgain(t *testing.T) {
+	t.Run("without a budget", func(t *testing.T) { readAgain(t, 0) })
+	t.Run("with a budget", func(t *testing.T) { readAgain(t, 100) })
+}
+
+func readAgain(t *testing.T, budget int) {
 	l := newLedger(t)
 	l.start()
+	l.limit(budget)
 	l.append(event("kept", "1"), event("deleted", "2"))
 	l.do(eventlog.CommandDelete, eventlog.Signatures{Signatures: []string{event("deleted", "").Signature.String()}}, 1)
 	l.append(event("kept", "3"), event("deleted", "4"), event("deleted", "5"))

@@ -161,7 +161,7 @@ func (s *session) fold(ctx context.Context) error {
 		if b.nothing() {
 			out = nil
 		}
-		if b.full() || s.held != nil || s.last(b) {
+		if b.cut = s.held != nil; b.followed() || s.last(b) {
 			in = nil
 			s.hurryUp()
 		}

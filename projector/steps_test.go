@@ -7,9 +7,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/projector"
 )
 
@@ -57,7 +59,7 @@ func TestStepOfSeveralBatches(t *testing.T) {
 	t.Cleanup(projector.SetBatchSize(3))
 	t.Cleanup(projector.SetStepRepeats(1))
 	t.Cleanup(projector.SetRemembered(1))
-	if n := severalBatches(t, "", nil); n > 10 {
+	if n := severalBatches(t, "", nil, 0); n > 10 {
 		t.Errorf("20 full batches took %d inserts into the records", n)
 	}
 	fails := func(func(), func() error) error { return errors.New("no connection") }
@@ -77,16 +79,32 @@ func TestStepOfSeveralBatches(t *testing.T) {
 		{projector.RollupHours, "seems to fail", seemsToFail},
 		{"records", "is the last", isTheLast},
 	} {
-		t.Run(c.table+" "+c.name, func(t *testing.T) { severalBatches(t, c.table, c.disturb) })
+		t.Run(c.table+" "+c.name, func(t *testing.T) { severalBatches(t, c.table, c.disturb, 0) })
 	}
 }
 
-// severalBatches folds 20 full batches, and returns how many inserts into the records there
-// were.
-func severalBatches(t *testing.T, table string, disturb func(stop func(), send func() error) error) (inserts int) {
+// TestHoursOfABudgetAreWrittenTogether: with a budget of new records a batch ends with each hour
+// of the log, full or not.
+func TestHoursOfABudgetAreWrittenTogether(t *testing.T) {
+	t.Cleanup(projector.SetStepRepeats(1))
+	if n := severalBatches(t, "", nil, time.Hour); n > 10 {
+		t.Errorf("20 hours took %d inserts into the records", n)
+	}
+}
+
+// severalBatches folds 20 batches, with a budget of new records and a pause between two of them,
+// and returns how many inserts into the records there were.
+func severalBatches(t *testing.T, table string, disturb func(stop func(), send func() error) error, pause time.Duration) (inserts int) {
 	l := newLedger(t)
+	l.limit(1000)
 	for i := range 20 {
-		l.append(event("a", fmt.Sprint("a", i)), event("b", fmt.Sprint("b", i)), event(fmt.Sprint("c", i%5), fmt.Sprint("c", i)), event("a", fmt.Sprint("d", i)))
+		events := []errata.Event{
+			event("a", fmt.Sprint("a", i)), event("b", fmt.Sprint("b", i)), event(fmt.Sprint("c", i%5), fmt.Sprint("c", i)), event("a", fmt.Sprint("d", i)),
+		}
+		for j := range events {
+			events[j].Received = events[j].Received.Add(time.Duration(i) * pause)
+		}
+		l.append(events...)
 	}
 	conn := &disturbedInsert{Conn: l.ClickHouse, inserts: map[string]int{}, table: table}
 	cfg := l.config()
@@ -109,7 +127,7 @@ func severalBatches(t *testing.T, table string, disturb func(stop func(), send f
 		<-stopped
 		cancel()
 	}()
-	if err := p.Await(ctx, 20); err != nil && ctx.Err() == nil {
+	if err := p.Await(ctx, 21); err != nil && ctx.Err() == nil {
 		t.Fatal(err)
 	}
 	stop()

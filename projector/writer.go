@@ -9,9 +9,10 @@ import (
 )
 
 // handOver begins the step of a batch and hands it over to the writer, behind those before it.
-// It returns when the step is in the tables; that of a full batch may still be on its way:
-// while its records are written, the next batch is prepared. It may also wait for that batch.
-func (c *committer) handOver(ctx context.Context, s *step, full bool) error {
+// It returns when the step is in the tables. When the batch is followed by another one, the step
+// may still be on its way: while its records are written, the next batch is prepared. It may
+// also wait for that batch.
+func (c *committer) handOver(ctx context.Context, s *step, followed bool) error {
 	if c.waiting != nil && s.work.decide != nil { // what that reads of the tables must be there
 		if err := c.awaitWriter(ctx); err != nil {
 			return err
@@ -20,7 +21,7 @@ func (c *committer) handOver(ctx context.Context, s *step, full bool) error {
 	batch := s.work
 	s = c.waiting.join(s)
 	c.waiting = nil // after an error the session begins again
-	waits := full && s.grows() && time.Since(s.began) < maxStepTime
+	waits := followed && s.grows() && time.Since(s.began) < maxStepTime
 	sums := s.work
 	if waits {
 		sums = nil
@@ -34,7 +35,7 @@ func (c *committer) handOver(ctx context.Context, s *step, full bool) error {
 		c.waiting = s
 		return nil
 	}
-	if err := c.send(ctx, s); err != nil || full {
+	if err := c.send(ctx, s); err != nil || followed {
 		return err
 	}
 	return c.awaitWriter(ctx)
