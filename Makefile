@@ -42,11 +42,10 @@ FAST = GOGC=400 GOMEMLIMIT=2GiB GORACE="atexit_sleep_ms=0 $(GORACE)"
 # starts, for the disk, for processes that they kill. With one more, a fifth of the
 # processors' time is left over.
 AT_ONCE = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
-# In these packages goroutines share memory, and their tests run with the race detector. `make race`
-# runs all with it. Compiling everything a second time and running the tests of the whole
-# way with it would take a fifth of the time of `make test`: there are the packages with most
-# goroutines, and those that are compiled soon. In both lists what takes longest comes
-# first, so that it does not run alone at the end.
+# In these packages goroutines share memory, and their tests run with the race detector. They
+# are those with most goroutines, and those that are compiled soon. `make race` runs all with
+# it, which here would take a sixth more time. In both lists what takes longest comes first, so
+# that it does not run alone at the end.
 SHARING = ./eventlog ./ingest/door ./settings ./internal/ordered ./ingest ./feed ./ingest/natsin ./ingest/leaf ./certs \
 	./internal/background ./signin/geo ./signin/service ./signin/smtp ./standby ./stray
 MODULE  = $(shell $(GO) list -m)
