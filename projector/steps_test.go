@@ -107,19 +107,7 @@ func severalBatches(t *testing.T, table string, disturb func(stop func(), send f
 		l.append(events...)
 	}
 	conn := &disturbedInsert{Conn: l.ClickHouse, inserts: map[string]int{}, table: table}
-	cfg := l.config()
-	cfg.ClickHouse = conn
-	p, err := projector.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stopped := make(chan struct{})
-	stop := sync.OnceFunc(func() {
-		if err := p.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-		close(stopped)
-	})
+	p, stop, stopped := l.prepared(conn)
 	conn.disturb = func(send func() error) error { return disturb(stop, send) }
 	p.Start()
 	ctx, cancel := context.WithCancel(t.Context())

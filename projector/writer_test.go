@@ -92,6 +92,25 @@ func TestTheNextBatchIsPreparedBesideAnInsert(t *testing.T) {
 	}
 }
 
+// prepared makes a projector on the connection, which is not started. stopped is closed when
+// stop, which may be called again, has stopped it.
+func (l *ledger) prepared(conn driver.Conn) (p *projector.Projector, stop func(), stopped <-chan struct{}) {
+	l.t.Helper()
+	cfg := l.config()
+	cfg.ClickHouse = conn
+	p, err := projector.New(l.t.Context(), cfg)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	done := make(chan struct{})
+	return p, sync.OnceFunc(func() {
+		if err := p.Stop(context.WithoutCancel(l.t.Context())); err != nil {
+			l.t.Error(err)
+		}
+		close(done)
+	}), done
+}
+
 // heldInsert folds three batches, of which the first is held back until then decides. With
 // givenUp that stops the projector, and another one goes on.
 func heldInsert(t *testing.T, then func(l *ledger, stop func()) func(context.Context) error, givenUp bool) {
@@ -101,19 +120,7 @@ func heldInsert(t *testing.T, then func(l *ledger, stop func()) func(context.Con
 	l.append(event("c", "3"), event("a", "4"))
 	l.append(event("d", "5"), event("a", "4"), event("c", "6"))
 	conn := &holdingInsert{Conn: l.ClickHouse, ahead: make(chan struct{})}
-	cfg := l.config()
-	cfg.ClickHouse = conn
-	p, err := projector.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stopped := make(chan struct{})
-	stop := sync.OnceFunc(func() {
-		if err := p.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-		close(stopped)
-	})
+	p, stop, stopped := l.prepared(conn)
 	conn.then = then(l, stop)
 	p.Start()
 	t.Cleanup(stop)
