@@ -41,13 +41,12 @@ type delta struct {
 	level       errata.Level // the highest
 	// sighting is the first event of the stretch and id its position; they are used
 	// when the record does not exist yet. It is bare when the record seems to exist; see
-	// firstEvents.
+	// firstEvent.
 	sighting eventlog.Entry
 	id       errata.Position
-	version  errata.Position   // position of the last event
-	hours    []hourCount       // of the events that hourly does not hold yet
-	hoursAt  map[hourCount]int // where each is among them, without its count; nil while they are few
-	project  uint64            // of the sighting
+	version  errata.Position // position of the last event
+	hours    hourList        // of the events that hourly does not hold yet
+	project  uint64          // of the sighting
 	deployed deploymentList
 	only     [1]deployment // the memory of the list while it has one
 
@@ -70,13 +69,6 @@ type delta struct {
 	rows   uint64
 }
 
-// hourCount counts the events of one level in one hour.
-type hourCount struct {
-	hour  int64 // Unix time in hours
-	level errata.Level
-	count uint64
-}
-
 const (
 	millisPerMinute = int64(time.Minute / time.Millisecond)
 	millisPerHour   = int64(time.Hour / time.Millisecond)
@@ -85,37 +77,6 @@ const (
 	// does not fit into its column would stop the projector for good.
 	lastHour = 1<<32/3600 - 1
 )
-
-// indexedHours is from how many on a map finds them faster than a search. Applications may
-// send times of many years, so that each event of a record has an hour of its own.
-const indexedHours = 64
-
-// addHour counts events in their hour. Most events of a stretch have the same hour
-// and level, so the search is short.
-func (d *delta) addHour(at hourCount) {
-	key := hourCount{hour: at.hour, level: at.level}
-	if d.hoursAt != nil {
-		if i, found := d.hoursAt[key]; found {
-			d.hours[i].count += at.count
-			return
-		}
-		d.hoursAt[key] = len(d.hours)
-		d.hours = append(d.hours, at)
-		return
-	}
-	for i := len(d.hours) - 1; i >= 0; i-- {
-		if h := &d.hours[i]; h.hour == at.hour && h.level == at.level {
-			h.count += at.count
-			return
-		}
-	}
-	if d.hours = append(d.hours, at); len(d.hours) == indexedHours {
-		d.hoursAt = make(map[hourCount]int, 2*indexedHours)
-		for i, h := range d.hours {
-			d.hoursAt[hourCount{hour: h.hour, level: h.level}] = i
-		}
-	}
-}
 
 // add folds one more event into the delta, which comes later in the log.
 func (d *delta) add(e eventlog.Entry, at errata.Position) {
@@ -132,12 +93,8 @@ func (d *delta) merge(later *delta) {
 	d.first, d.last = min(d.first, later.first), max(d.last, later.last)
 	d.level = max(d.level, later.level)
 	d.version = max(d.version, later.version)
-	for _, h := range later.hours {
-		d.addHour(h)
-	}
-	for _, part := range later.deployed.list {
-		d.deployed.add(part)
-	}
+	d.hours.merge(later.hours)
+	d.deployed.merge(later.deployed)
 	for _, other := range later.others {
 		d.merge(other)
 	}
@@ -166,26 +123,22 @@ func (d *delta) appendTo(list []*delta) []*delta {
 // batch is committed with one insert: the deltas of a stretch of the log up to and
 // with sequence last, then at most one command.
 type batch struct {
-	last       uint64
-	since      time.Time // when the log took the first fact; only for the lag
+	folded
 	windowFrom uint64
 	windowTime int64
 	deltas     map[recordKey]*delta
 	order      []recordKey // keys in log order: equal batches must make equal blocks
-	events     uint64      // counted
-	duplicates uint64
-	poison     uint64 // unreadable blocks
-	off        uint64 // events left out because recording was switched off
+	off        uint64      // events left out because recording was switched off
 	bytes      int
 	recording  recording // after the last fact
 	budget     budget    // after the last fact, without Spent
-	overflowed uint64    // events counted in overflow records
 	rolled     rolledTo  // events up to here are in the rollups already
 	command    *eventlog.Fact
 	end        error // of the session behind the batch, which may be empty then
 	cut        bool  // the next fact is there, and must not be in this batch
 	occurred   occurrences
-	first      firstEvents
+	// known are the records that exist, nil to keep all first events; see firstEvent.
+	known *presence
 	// rules are those in force for its events, nil for none; they look at what occurred.
 	// clockBefore is the clock of the window before the batch, clocks are those of its
 	// blocks, while there are rules.
@@ -229,7 +182,7 @@ func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording)
 				b.occurred.addHeld(d, e, at, &o)
 			}
 			if hourly {
-				d.addHour(hourCount{hour: e.Time / millisPerHour, level: e.Level, count: 1})
+				d.hours.add(hourCount{hour: e.Time / millisPerHour, level: e.Level, count: 1})
 			}
 		}
 	})
@@ -253,10 +206,7 @@ func (b *batch) count(e eventlog.Entry, at errata.Position, o eventlog.Origin) *
 
 // begin makes a delta of its first event.
 func (b *batch) begin(e eventlog.Entry, at errata.Position, o eventlog.Origin) *delta {
-	kept := e.Bare()
-	if b.first.needed(recordKey{e.Book, e.Signature}, b.budget) {
-		kept = e.Clone()
-	}
+	kept := b.firstEvent(e)
 	b.bytes += kept.Size()
 	d := &delta{count: 1, first: e.Time, last: e.Time, level: e.Level, sighting: kept, id: at, version: at, project: o.Project}
 	d.deployed.list = d.only[:0]
@@ -294,11 +244,6 @@ func (b *batch) deploy(d *delta, o eventlog.Origin, event deployment) {
 		b.bytes += deploymentBytes
 	}
 	d.deployed.append(event)
-}
-
-// folded says what the batch has folded.
-func (b *batch) folded() folded {
-	return folded{last: b.last, since: b.since, events: b.events, overflowed: b.overflowed, duplicates: b.duplicates, poison: b.poison}
 }
 
 // full says whether the batch must be committed before the next fact is folded.

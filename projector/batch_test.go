@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/signature"
 )
 
@@ -101,15 +100,7 @@ func TestFoldIsIndependentOfBatches(t *testing.T) {
 		}
 		for i, events := range log {
 			seq := uint64(i + 1)
-			data, err := eventlog.EncodeBlock(events)
-			if err != nil {
-				t.Fatal(err)
-			}
-			block, err := eventlog.DecodeBlock(data, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.fold(w, seq, block, recording{})
+			b.fold(w, seq, decodedBlock(t, events), recording{})
 			for j, e := range events {
 				want.apply(e, errata.PositionOf(seq, j))
 			}

@@ -17,8 +17,8 @@ type change struct {
 	// hours and deployed are the events of the stretch for the rollups. They belong
 	// to the record with the id countedOf, of the project, which a command at the end
 	// may have removed already.
-	hours     []hourCount
-	deployed  []deployment
+	hours     hourList
+	deployed  deploymentList
 	countedOf errata.Position
 	project   uint64
 }
@@ -43,7 +43,14 @@ func (c *change) fleeting() errata.Position {
 }
 
 // nothing says whether there is nothing to write.
-func (c *change) nothing() bool { return c.old == c.now && len(c.hours) == 0 && c.fleeting() == 0 }
+func (c *change) nothing() bool { return c.old == c.now && len(c.hours.list) == 0 && c.fleeting() == 0 }
+
+// follow adds the change of a later stretch of the log.
+func (c *change) follow(later *change) {
+	c.now, c.project = later.now, later.project
+	c.hours.merge(later.hours)
+	c.deployed.merge(later.deployed)
+}
 
 // advance applies a delta to a record: old is its current state, nil when it does
 // not exist. The deployments of the delta get the names under which the record
@@ -118,7 +125,7 @@ func changesOf(b *batch, keys []recordKey, old map[recordKey]*errata.Record, w *
 				unreadable = append(unreadable, now.ID)
 			}
 			d.record, ch.now, ch.payload = &now, &now, payload
-			ch.hours, ch.deployed, ch.countedOf, ch.project = d.hours, d.deployed.list, now.ID, now.Project
+			ch.hours, ch.deployed, ch.countedOf, ch.project = d.hours, d.deployed, now.ID, now.Project
 			w.add(d, ch.old)
 		}
 		changes = append(changes, ch)

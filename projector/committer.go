@@ -38,8 +38,8 @@ type committer struct {
 	// waiting is one whose records are written with those of the next batch, nil for none.
 	steps         chan *step
 	last, waiting *step
-	// besides tells the outcome of what is done beside the next batch, nil for nothing; running
-	// is done when its goroutine has ended.
+	// besides gets the outcome of what goes on while the next batch is prepared, nil when nothing
+	// does. running waits for its goroutine.
 	besides <-chan error
 	running sync.WaitGroup
 	// confirmed is when the checkpoint was last read and was cp. While a step is being
@@ -97,7 +97,7 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 	}
 	c.p.front.Store(b.last) // before the first row of it can be read
 	if cmd == nil {
-		return c.handOver(ctx, newStep(work, b.folded(), start), b.followed())
+		return c.handOver(ctx, &step{work: work, folded: b.folded, began: start}, b.followed())
 	}
 	// Otherwise all facts before the command were committed in an earlier session.
 	if !cmd.alone() || work.to.Sequence > c.cp.Sequence {
@@ -110,8 +110,7 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 			return err
 		}
 	}
-	f := b.folded()
-	c.p.committed(&f, work, time.Since(start))
+	c.p.committed(&b.folded, work, time.Since(start))
 	return nil
 }
 
@@ -127,10 +126,7 @@ func (c *committer) stillOurs(ctx context.Context) error {
 	if c.writing() || time.Since(c.confirmed) < longPause {
 		return nil
 	}
-	ours := c.cp
-	if c.waiting != nil {
-		ours = c.waiting.work.from
-	}
+	ours := c.handedOver()
 	cp, err := c.confirm(ctx, ours)
 	if err == nil && cp != ours {
 		err = fmt.Errorf("checkpoint is row %d, not %d: %w", cp.Row, ours.Row, ErrRaceLost)
@@ -259,12 +255,9 @@ func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[r
 	}
 	c.p.metrics.lookups.Add(float64(len(missing)))
 	// What is not in the tables yet is remembered.
-	from := c.cp.Row
-	switch {
-	case c.writing():
+	from := c.handedOver().Row
+	if c.writing() {
 		from = c.last.after
-	case c.waiting != nil:
-		from = c.waiting.work.from.Row
 	}
 	err := c.p.store.current(ctx, missing, from, c.cp.Row, func(r errata.Record) {
 		old[recordKey{r.Book, r.Signature}] = &r

@@ -55,14 +55,14 @@ func (t *deploymentRows) add(book string, signature *errata.Signature, id errata
 func deploymentsOf(changes []change, key errata.Signature, to uint64) *rollupBatch {
 	rows := 0
 	for i := range changes {
-		rows += len(changes[i].deployed)
+		rows += len(changes[i].deployed.list)
 	}
 	t := newDeploymentRows(rows + 1)
 	var events uint64
 	for i := range changes {
 		c := &changes[i]
-		for j := range c.deployed {
-			if d := &c.deployed[j]; d.count > 0 {
+		for j := range c.deployed.list {
+			if d := &c.deployed.list[j]; d.count > 0 {
 				t.add(c.key.book.String(), &c.key.signature, c.countedOf, c.project, d, 0)
 				events += d.count
 			}

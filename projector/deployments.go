@@ -104,6 +104,13 @@ func (l *deploymentList) add(part deployment) {
 	l.append(part)
 }
 
+// merge adds the events of another stretch.
+func (l *deploymentList) merge(later deploymentList) {
+	for _, part := range later.list {
+		l.add(part)
+	}
+}
+
 // place returns the sets of a record after the events of the list, the latest first.
 // After it the list has the names under which the events are counted. The sets take
 // names in the order in which they first appear on the log, so it does not matter

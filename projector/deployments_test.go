@@ -17,7 +17,7 @@ import (
 // rowsOf are the rows that a change adds to the table deployments.
 func rowsOf(ch change) DeploymentRows {
 	rows := DeploymentRows{}
-	for _, d := range ch.deployed {
+	for _, d := range ch.deployed.list {
 		if d.count == 0 {
 			continue
 		}
@@ -48,7 +48,7 @@ func (c *tables) rollUp(t *rapid.T, b *batch, changes []change, table string) {
 			}
 			continue
 		}
-		for _, h := range ch.hours {
+		for _, h := range ch.hours.list {
 			c.hours[hourKey{ch.key, ch.countedOf, h.hour, h.level}] += h.count
 		}
 	}

@@ -7,33 +7,32 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
+// set gives a variable another value until restore is called.
+func set[T any](variable *T, value T) (restore func()) {
+	old := *variable
+	*variable = value
+	return func() { *variable = old }
+}
+
 // SetSweepSize makes a cleanup take more inserts.
 func SetSweepSize(n int64) (restore func()) {
-	old := sweepSize
-	sweepSize = n
-	return func() { sweepSize = old }
+	return set(&sweepSize, n)
 }
 
 // SetBatchSize makes a batch of so many records full.
 func SetBatchSize(records int) (restore func()) {
-	old := batchRecords
-	batchRecords = records
-	return func() { batchRecords = old }
+	return set(&batchRecords, records)
 }
 
 // SetRemembered lets a committer remember fewer records.
 func SetRemembered(records int) (restore func()) {
-	old := rememberedRecords
-	rememberedRecords = records
-	return func() { rememberedRecords = old }
+	return set(&rememberedRecords, records)
 }
 
 // SetStepRepeats lets the records of full batches with so many events for each record be
 // written together.
 func SetStepRepeats(n uint64) (restore func()) {
-	old := stepRepeats
-	stepRepeats = n
-	return func() { stepRepeats = old }
+	return set(&stepRepeats, n)
 }
 
 // SweepContexts empties contexts like the cleanup at sequence.

@@ -8,8 +8,8 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-// TestFirstEventIsReadAgain: a batch does not keep the first event of a record that seems to
-// exist. When it does not, because it was deleted, the new record has all of that event.
+// TestFirstEventIsReadAgain: a batch keeps no first event of a record that seems to exist. When
+// the record was deleted before, the new one still has all of its first event.
 func TestFirstEventIsReadAgain(t *testing.T) {
 	t.Run("without a budget", func(t *testing.T) { readAgain(t, 0) })
 	t.Run("with a budget", func(t *testing.T) { readAgain(t, 100) })

@@ -26,15 +26,7 @@ func BenchmarkFold(b *testing.B) {
 				Class: "PaymentError", URI: "/checkout?page=2", Method: "POST", UserID: int64(at), Payload: payload,
 			}
 		}
-		data, err := eventlog.EncodeBlock(events)
-		if err != nil {
-			b.Fatal(err)
-		}
-		block, err := eventlog.DecodeBlock(data, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		blocks = append(blocks, block)
+		blocks = append(blocks, decodedBlock(b, events))
 	}
 	for _, limit := range []uint64{0, 10_000} {
 		b.Run(fmt.Sprint("limit=", limit), func(b *testing.B) {

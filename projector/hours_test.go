@@ -24,7 +24,7 @@ func TestHoursOfManyYears(t *testing.T) {
 		}
 		want[at]++
 		at.count = 1
-		stretches[i%2].addHour(at)
+		stretches[i%2].hours.add(at)
 	}
 	whole := &stretches[0]
 	whole.merge(&stretches[1])
@@ -32,11 +32,11 @@ func TestHoursOfManyYears(t *testing.T) {
 		t.Errorf("%d events took %v", events, took)
 	}
 	got := map[hourCount]uint64{}
-	for _, h := range whole.hours {
+	for _, h := range whole.hours.list {
 		got[hourCount{hour: h.hour, level: h.level}] += h.count
 	}
-	if len(whole.hours) != len(want) {
-		t.Errorf("%d hours, want %d", len(whole.hours), len(want))
+	if len(whole.hours.list) != len(want) {
+		t.Errorf("%d hours, want %d", len(whole.hours.list), len(want))
 	}
 	for at, n := range want {
 		if got[at] != n {

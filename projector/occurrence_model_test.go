@@ -115,7 +115,5 @@ func occurredRows(o *occurrences) OccurrenceRows {
 
 // SetTalliedTogether makes a tally count the occurrences in more pieces.
 func SetTalliedTogether(records uint64) (restore func()) {
-	old := talliedTogether
-	talliedTogether = records
-	return func() { talliedTogether = old }
+	return set(&talliedTogether, records)
 }

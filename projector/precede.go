@@ -60,14 +60,14 @@ func (c *committer) addOccurrences(ctx context.Context, occurred *occurrences, t
 	return c.addRollup(ctx, occurrencesOf(occurred, c.p.store.shardKey(), to), &c.rolled.occurrences, to)
 }
 
-// beside does something beside the next batch.
+// beside starts what goes on while the next batch is prepared.
 func (c *committer) beside(do func() error) {
 	done := make(chan error, 1)
 	c.besides = done
 	c.running.Go(func() { done <- do() })
 }
 
-// awaitBeside returns when what is done beside this batch is done.
+// awaitBeside returns when that is done.
 func (c *committer) awaitBeside(ctx context.Context) error {
 	if c.besides == nil {
 		return nil

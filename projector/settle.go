@@ -51,8 +51,8 @@ func settle[T comparable](
 	}
 }
 
-// confirm reads the checkpoint, and waits until ClickHouse answers. expected is one that it
-// may be.
+// confirm reads the checkpoint, and waits until ClickHouse answers. Before the first insert
+// there is none; then the answer has the Log of expected.
 func (c *committer) confirm(ctx context.Context, expected Checkpoint) (cp Checkpoint, err error) {
 	cp, err = untilAnswered(ctx, c.p, c.p.store.Checkpoint)
 	c.confirmed = time.Now()

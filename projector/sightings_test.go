@@ -9,7 +9,6 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts"
-	"github.com/errata-log/errata/eventlog"
 )
 
 // TestWhatTheTableHoldsFiresToo: after a crash the table has occurrences up to any fact,
@@ -34,15 +33,7 @@ func TestWhatTheTableHoldsFiresToo(t *testing.T) {
 			ids, b := newWindow(maxWindowIDs, 0), newBatch(rolled)
 			b.rules = rules
 			for i, events := range log {
-				data, err := eventlog.EncodeBlock(events)
-				if err != nil {
-					t.Fatal(err)
-				}
-				block, err := eventlog.DecodeBlock(data, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				b.fold(ids, uint64(i+1), block, recording{})
+				b.fold(ids, uint64(i+1), decodedBlock(t, events), recording{})
 				clocks = append(clocks, ids.clock)
 			}
 			w := &watching{decider: alerts.NewDecider(rules.set)}

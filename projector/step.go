@@ -1,7 +1,6 @@
 package projector
 
 import (
-	"slices"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -30,16 +29,27 @@ type step struct {
 	work *commit
 	folded
 	began time.Time
-	rows  struct{ hours, deployed int } // of the rollups
-	index map[recordKey]uint32          // where a record is among the changes
+	index map[recordKey]uint32 // where a record is among the changes; see indexed
 	inserted
 }
 
-// folded says what was folded into a step.
+// folded says what was folded into a batch or a step.
 type folded struct {
-	last                                   uint64 // fact
-	since                                  time.Time
-	events, overflowed, duplicates, poison uint64
+	last       uint64    // fact
+	since      time.Time // when the log took the first one; only for the lag
+	events     uint64    // counted
+	overflowed uint64    // those of them in overflow records
+	duplicates uint64
+	poison     uint64 // unreadable blocks
+}
+
+// extend adds what was folded behind it.
+func (f *folded) extend(next *folded) {
+	f.last = next.last
+	f.events += next.events
+	f.overflowed += next.overflowed
+	f.duplicates += next.duplicates
+	f.poison += next.poison
 }
 
 // inserted says when a step is in the tables: then done is closed.
@@ -48,20 +58,16 @@ type inserted struct {
 	done  chan struct{}
 }
 
-func newStep(work *commit, f folded, began time.Time) *step {
-	s := &step{work: work, folded: f, began: began, index: make(map[recordKey]uint32, len(work.changes))}
-	for i := range work.changes {
-		s.note(i)
+// indexed returns the step with its index, which only a step needs that the next batch may
+// meet.
+func (s *step) indexed() *step {
+	if s.index == nil {
+		s.index = make(map[recordKey]uint32, len(s.work.changes))
+		for i := range s.work.changes {
+			s.index[s.work.changes[i].key] = uint32(i)
+		}
 	}
 	return s
-}
-
-// note notes the change at the place.
-func (s *step) note(place int) {
-	c := &s.work.changes[place]
-	s.index[c.key] = uint32(place)
-	s.rows.hours += len(c.hours)
-	s.rows.deployed += len(c.deployed)
 }
 
 // record is a record behind the step; changed says whether the step has changed it. The step
@@ -77,18 +83,13 @@ func (s *step) record(key recordKey) (now *errata.Record, changed bool) {
 	return s.work.changes[i].now, true
 }
 
-// join returns the step with the changes of the one that follows it. Both may no longer be used.
-// The contexts of the first one must be in the table.
+// join returns the step with the changes of the next one, from which their contexts are still
+// to be written. Only a step that is indexed and released can be joined.
 func (s *step) join(next *step) *step {
 	if s == nil {
 		return next
 	}
-	s.work.to, s.last = next.work.to, next.last
-	s.events += next.events
-	s.overflowed += next.overflowed
-	s.duplicates += next.duplicates
-	s.poison += next.poison
-	s.rows.hours, s.rows.deployed = 0, 0
+	s.extend(&next.folded)
 	for i := range next.work.changes {
 		c := &next.work.changes[i]
 		if at, there := s.index[c.key]; there {
@@ -97,12 +98,8 @@ func (s *step) join(next *step) *step {
 		}
 		s.index[c.key] = uint32(len(s.work.changes))
 		joining := *c
-		joining.payload = nil // it is written from next
+		joining.payload = nil
 		s.work.changes = append(s.work.changes, joining)
-	}
-	for i := range s.work.changes {
-		s.rows.hours += len(s.work.changes[i].hours)
-		s.rows.deployed += len(s.work.changes[i].deployed)
 	}
 	return s
 }
@@ -119,34 +116,15 @@ func (s *step) release() {
 // this step.
 func (s *step) grows() bool {
 	return s.work.decide == nil && s.events >= stepRepeats*uint64(len(s.work.changes)) && len(s.work.changes) < maxStepRecords &&
-		s.events < maxStepEvents && max(s.rows.hours, s.rows.deployed) < maxStepRows
+		s.events < maxStepEvents && s.rows() < maxStepRows
 }
 
-// follow adds the change of a later stretch of the log to that of an earlier one.
-func (c *change) follow(later *change) {
-	c.now, c.project = later.now, later.project
-	c.hours = joined(c.hours, later.hours,
-		func(a, b *hourCount) bool { return a.hour == b.hour && a.level == b.level },
-		func(a *hourCount, b hourCount) { a.count += b.count })
-	c.deployed = joined(c.deployed, later.deployed,
-		func(a, b *deployment) bool { return a.environment == b.environment && a.release == b.release },
-		func(a *deployment, b deployment) { a.add(b) })
-}
-
-// joined adds the parts of the second list to those of the first that are the same. With long
-// lists it does not look which: the table adds up what is there twice.
-func joined[T any](list, more []T, same func(a, b *T) bool, add func(a *T, b T)) []T {
-	const long = 16
-	for i := range more {
-		at := -1
-		if len(list) <= long {
-			at = slices.IndexFunc(list, func(t T) bool { return same(&t, &more[i]) })
-		}
-		if at < 0 {
-			list = append(list, more[i])
-		} else {
-			add(&list[at], more[i])
-		}
+// rows is about how many rows the step adds to the rollup that gets most.
+func (s *step) rows() int {
+	hours, deployed := 0, 0
+	for i := range s.work.changes {
+		hours += len(s.work.changes[i].hours.list)
+		deployed += len(s.work.changes[i].deployed.list)
 	}
-	return list
+	return max(hours, deployed)
 }

@@ -3,13 +3,11 @@ package projector
 import (
 	"maps"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/eventlog"
 )
 
 // sums are what the rollups get of a record.
@@ -23,10 +21,10 @@ func (s *sums) add(c *change) {
 	if s.Hours == nil {
 		s.Hours, s.Deployed = map[hourCount]uint64{}, map[deploymentKey]deployment{}
 	}
-	for _, h := range c.hours {
+	for _, h := range c.hours.list {
 		s.Hours[hourCount{hour: h.hour, level: h.level}] += h.count
 	}
-	for _, d := range c.deployed {
+	for _, d := range c.deployed.list {
 		key := deploymentKey{d.environment, d.release}
 		if sum, there := s.Deployed[key]; there {
 			sum.add(d)
@@ -65,7 +63,7 @@ func (j *joining) cut() {
 		countSums(j.want, &changes[i])
 	}
 	j.events += j.batch.events
-	j.waiting = j.waiting.join(newStep(&commit{changes: changes}, j.batch.folded(), time.Time{}))
+	j.waiting = j.waiting.join(&step{work: &commit{changes: changes}, folded: j.batch.folded}).indexed()
 	j.waiting.release()
 	j.batch = newBatch(rolledTo{})
 }
@@ -104,15 +102,7 @@ func TestJoinedSteps(t *testing.T) {
 		}
 		w := newWindow(maxWindowIDs, 0)
 		for i, list := range drawLog(t) {
-			data, err := eventlog.EncodeBlock(list)
-			if err != nil {
-				t.Fatal(err)
-			}
-			block, err := eventlog.DecodeBlock(data, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			j.batch.fold(w, uint64(i+1), block, recording{})
+			j.batch.fold(w, uint64(i+1), decodedBlock(t, list), recording{})
 			if rapid.Bool().Draw(t, "cut") {
 				j.cut()
 			}
@@ -139,7 +129,7 @@ func TestWhatIsNotWrittenIsRemembered(t *testing.T) {
 		for n, count := range counts {
 			changes = append(changes, change{key: recordKey{signature: errata.Signature{n}}, now: &errata.Record{Count: count}})
 		}
-		return newStep(&commit{changes: changes}, folded{}, time.Time{})
+		return (&step{work: &commit{changes: changes}}).indexed()
 	}
 	c := &committer{cache: newRemembered(1), waiting: changed(map[byte]uint64{1: 30, 2: 20}), last: changed(map[byte]uint64{1: 10, 3: 5})}
 	c.last.done = make(chan struct{})

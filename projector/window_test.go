@@ -16,6 +16,11 @@ func blockOf(t interface{ Fatal(...any) }, ms int64, ids ...int) eventlog.Block 
 	for i, id := range ids {
 		events[i] = errata.Event{ID: idOf(id), Book: errata.BookSystem, Received: time.UnixMilli(ms), Time: time.UnixMilli(ms)}
 	}
+	return decodedBlock(t, events)
+}
+
+// decodedBlock is the block of the events, as it comes from the log.
+func decodedBlock(t interface{ Fatal(args ...any) }, events []errata.Event) eventlog.Block {
 	data, err := eventlog.EncodeBlock(events)
 	if err != nil {
 		t.Fatal(err)

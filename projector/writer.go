@@ -10,8 +10,8 @@ import (
 
 // handOver begins the step of a batch and hands it over to the writer, behind those before it.
 // It returns when the step is in the tables. When the batch is followed by another one, the step
-// may still be on its way: while its records are written, the next batch is prepared. It may
-// also wait for that batch.
+// may still be on its way: while its records are written, the next batch is prepared. Or it
+// waits, so that the changes of that batch join it.
 func (c *committer) handOver(ctx context.Context, s *step, followed bool) error {
 	if c.waiting != nil && s.work.decide != nil { // what that reads of the tables must be there
 		if err := c.awaitWriter(ctx); err != nil {
@@ -21,6 +21,9 @@ func (c *committer) handOver(ctx context.Context, s *step, followed bool) error 
 	batch := s.work
 	s = c.waiting.join(s)
 	c.waiting = nil // after an error the session begins again
+	if followed {
+		s.indexed()
+	}
 	waits := followed && s.grows() && time.Since(s.began) < maxStepTime
 	sums := s.work
 	if waits {
@@ -39,6 +42,14 @@ func (c *committer) handOver(ctx context.Context, s *step, followed bool) error 
 		return err
 	}
 	return c.awaitWriter(ctx)
+}
+
+// handedOver is the checkpoint behind all steps that the writer has got.
+func (c *committer) handedOver() Checkpoint {
+	if c.waiting != nil {
+		return c.waiting.work.from
+	}
+	return c.cp
 }
 
 // send hands a step over to the writer.
