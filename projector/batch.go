@@ -41,7 +41,7 @@ type delta struct {
 	level       errata.Level // the highest
 	// sighting is the first event of the stretch and id its position; they are used
 	// when the record does not exist yet. It is bare when the record seems to exist; see
-	// firstEvent.
+	// firstEvents.
 	sighting eventlog.Entry
 	id       errata.Position
 	version  errata.Position // position of the last event
@@ -137,8 +137,7 @@ type batch struct {
 	end        error // of the session behind the batch, which may be empty then
 	cut        bool  // the next fact is there, and must not be in this batch
 	occurred   occurrences
-	// known are the records that exist, nil to keep all first events; see firstEvent.
-	known *presence
+	first      firstEvents
 	// rules are those in force for its events, nil for none; they look at what occurred.
 	// clockBefore is the clock of the window before the batch, clocks are those of its
 	// blocks, while there are rules.
@@ -206,7 +205,10 @@ func (b *batch) count(e eventlog.Entry, at errata.Position, o eventlog.Origin) *
 
 // begin makes a delta of its first event.
 func (b *batch) begin(e eventlog.Entry, at errata.Position, o eventlog.Origin) *delta {
-	kept := b.firstEvent(e)
+	kept := e.Bare()
+	if b.first.needed(recordKey{e.Book, e.Signature}, b.budget) {
+		kept = e.Clone()
+	}
 	b.bytes += kept.Size()
 	d := &delta{count: 1, first: e.Time, last: e.Time, level: e.Level, sighting: kept, id: at, version: at, project: o.Project}
 	d.deployed.list = d.only[:0]

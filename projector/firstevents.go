@@ -6,18 +6,41 @@ import (
 	"fmt"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/eventlog"
 )
 
-// firstEvent returns the first event of a record as the batch keeps it: bare when the record
-// exists. Only new records need their first event. Without those of the others a batch takes
-// many more events, so a record is written less often while a long log is folded. The filter
-// may say that a record exists which does not: then its first event is read from the log again.
-func (b *batch) firstEvent(e eventlog.Entry) eventlog.Entry {
-	if b.known != nil && b.known.mayHave(recordKey{e.Book, e.Signature}.hashes()) {
-		return e.Bare()
+// firstEvents says of which records a batch keeps the first event. Only new records need
+// it. Without the others, a batch of records that exist holds many more events, and each
+// record is written less often while a long log is folded.
+type firstEvents struct {
+	// known are the records that exist, nil to keep all first events. Its "yes" may be wrong:
+	// then the event is read from the log again.
+	known *presence
+	// kept are the records whose first event this batch keeps, before those of the batch before
+	// it, which known may not have yet: without them 1 M events of 100,000 problems are folded
+	// a fifth slower.
+	before, kept map[recordKey]struct{}
+}
+
+// needed says whether the first event of the record must be kept. While there is a budget,
+// a problem of the batch before may have got no record.
+func (f *firstEvents) needed(key recordKey, budget budget) bool {
+	if f.known == nil {
+		return true
 	}
-	return e.Clone()
+	if f.known.mayHave(key.hashes()) {
+		return false
+	}
+	if budget.acts() {
+		return true
+	}
+	if _, met := f.before[key]; met {
+		return false
+	}
+	if f.kept == nil {
+		f.kept = map[recordKey]struct{}{}
+	}
+	f.kept[key] = struct{}{}
+	return true
 }
 
 // readAgain reads the first events that the batch has not kept, of records that do not exist:

@@ -155,7 +155,7 @@ func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
 
 // fold folds facts into the open batch until the committer takes the batch.
 func (s *session) fold(ctx context.Context) error {
-	b := s.newBatch()
+	b := s.newBatch(nil)
 	for {
 		in, out := s.facts, s.batches
 		if b.nothing() {
@@ -174,7 +174,7 @@ func (s *session) fold(ctx context.Context) error {
 			if s.last(b) || b.end != nil {
 				s.facts = nil
 			}
-			b = s.newBatch()
+			b = s.newBatch(b)
 			s.p.open.Store(0)
 			if err := s.foldHeld(ctx, b); err != nil {
 				return err
@@ -304,10 +304,14 @@ func (s *session) moveRules(b *batch, next *alertRules) bool {
 	return true
 }
 
-func (s *session) newBatch() *batch {
+// newBatch makes the batch behind another one, nil for none.
+func (s *session) newBatch(before *batch) *batch {
 	b := newBatch(s.rolled)
 	b.rules = s.rules
-	b.known = s.committer.known
+	b.first.known = s.committer.known
+	if before != nil {
+		b.first.before = before.first.kept
+	}
 	return b
 }
 
