@@ -220,7 +220,7 @@ func (r *restored) fold(t *testing.T, o app.Options, database string) (tally pro
 		if database != "" {
 			err := conn.Exec(t.Context(), "CREATE DATABASE "+database)
 			if err == nil {
-				conn, err = migrations.Connect(t.Context(), e.ClickHouseOptions())(database)
+				conn, err = migrations.Connect(t.Context(), e.ClickHouseOptions(), "")(database)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -93,7 +93,11 @@ func (a *App) startExpiry(context.Context) error {
 
 // rebuild rebuilds the projection in a database beside the live one.
 func (a *App) rebuild(ctx context.Context, cfg projector.RebuildConfig) (projector.Comparison, error) {
-	cfg.Connect = migrations.Connect(ctx, a.engines.ClickHouseOptions())
+	from := a.engines.Database()
+	if cfg.Distrust || cfg.Force { // the live tables may be otherwise than they should
+		from = ""
+	}
+	cfg.Connect = migrations.Connect(ctx, a.engines.ClickHouseOptions(), from)
 	return projector.Rebuild(ctx, a.projector, cfg)
 }
 

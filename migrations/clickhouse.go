@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/pressly/goose/v3"
 )
 
@@ -94,19 +93,6 @@ func Schema() (string, error) {
 		last = version
 	}
 	return fmt.Sprintf("%d-%.12x", last, sum.Sum(nil)), nil
-}
-
-// Connect makes the tables in a database beside the one that the options name, and
-// returns a connection to it.
-func Connect(ctx context.Context, options *clickhouse.Options) func(database string) (driver.Conn, error) {
-	return func(database string) (driver.Conn, error) {
-		beside := *options
-		beside.Auth.Database = database
-		if err := ClickHouse(ctx, &beside); err != nil {
-			return nil, err
-		}
-		return clickhouse.Open(&beside)
-	}
 }
 
 func apply(ctx context.Context, options *clickhouse.Options, files fs.FS) error {

@@ -42,33 +42,6 @@ type RebuildProgress struct {
 	Events   uint64 `json:"events"`
 }
 
-// Comparison is the outcome of a rebuild.
-type Comparison struct {
-	// Swapped says that the rebuilt projection is the live one now.
-	Swapped bool `json:"swapped"`
-	// From is the first fact that was read: 1, or the first after the snapshot.
-	// Facts is how many facts were read, Events how many events they counted.
-	From   uint64 `json:"from"`
-	Facts  uint64 `json:"facts"`
-	Events uint64 `json:"events"`
-	TookMS int64  `json:"took_ms"`
-	// PausedMS is how long the live projection stood still for the swap.
-	PausedMS int64 `json:"paused_ms"`
-	Live     Tally `json:"live"`
-	Rebuilt  Tally `json:"replayed"`
-	// Outdated says that an older version has made the live records. What it saw
-	// otherwise is not compared: the level of a record, or its deployments.
-	Outdated bool `json:"outdated"`
-	// Differences says in words what differs. Gaps of the log that no operator has
-	// accepted are among them.
-	Differences []string `json:"differences"`
-	// Gaps are the gaps of the log, accepted or not.
-	Gaps []eventlog.Gap `json:"-"`
-}
-
-// Equal says whether both projections hold the same bytes.
-func (c Comparison) Equal() bool { return len(c.Differences) == 0 }
-
 // ErrNoHistory says that the log was purged and that there is no snapshot of the
 // records before.
 var ErrNoHistory = errors.New("the log does not reach back to the first fact and there is no snapshot of what is missing; a rebuild would lose those records")
@@ -257,44 +230,6 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	}
 	result.PausedMS = time.Since(stopped).Milliseconds()
 	return result, err
-}
-
-// compareTries bounds how often compare begins again because the live projection
-// has moved although its projector was stopped.
-const compareTries = 10
-
-// compare folds up to the checkpoint of the live projection and counts both there.
-// The live projection may move meanwhile: its last insert may still happen, or the
-// projector of another node takes over.
-func (r *rebuild) compare(ctx context.Context, c *Comparison) error {
-	for try := 1; ; try++ {
-		cp, err := r.target(ctx)
-		if err != nil {
-			return err
-		}
-		if err := r.foldTo(ctx, cp.Sequence); err != nil {
-			return fmt.Errorf("fold the rest of the log: %w", err)
-		}
-		if r.cfg.Distrust {
-			c.Live.Checkpoint = cp.Sequence
-			c.Rebuilt, err = r.next.store.Tally(ctx)
-			return err
-		}
-		fold := FoldVersion
-		if c.Outdated = cp.Outdated(); c.Outdated {
-			fold = cp.Fold
-		}
-		if c.Live, err = r.live.store.tally(ctx, fold); err != nil {
-			return err
-		}
-		if c.Rebuilt, err = r.next.store.tally(ctx, fold); err != nil {
-			return err
-		}
-		after, err := r.live.store.Checkpoint(ctx)
-		if err != nil || after.Row == cp.Row || try == compareTries {
-			return err
-		}
-	}
 }
 
 // exchange gives the rebuilt tables the names of the live ones.

@@ -51,6 +51,10 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	if err != nil {
 		return err
 	}
+	if until != 0 && cp.Sequence >= until {
+		p.tell(Status{Checkpoint: cp})
+		return errUntil
+	}
 	rolled, err := p.store.rolledTo(ctx)
 	if err != nil {
 		return err
@@ -83,9 +87,6 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 		return err
 	}
 	p.tell(Status{Checkpoint: cp})
-	if until != 0 && cp.Sequence >= until {
-		return errUntil
-	}
 	reader, err := eventlog.NewReaderUntil(ctx, p.cfg.Log, cp.readFrom(log.First), until)
 	if err != nil {
 		return err

@@ -8,9 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/projector"
 )
@@ -47,7 +44,9 @@ func (b *bench) replayOf(problems int) (err error) {
 	if err != nil {
 		return fmt.Errorf("read and decode: %w", err)
 	}
-	result, err := projector.Rebuild(ctx, f.projector, projector.RebuildConfig{Connect: f.connect})
+	result, err := projector.Rebuild(ctx, f.projector, projector.RebuildConfig{
+		Connect: migrations.Connect(ctx, f.engines.ClickHouseOptions(), f.engines.Database()),
+	})
 	if err != nil {
 		return err
 	}
@@ -63,14 +62,4 @@ func (b *bench) replayOf(problems int) (err error) {
 		note: fmt.Sprintf("%s s, ratio %.2f, %d records, equal; live projection paused %s ms",
 			figure(took), perSecond/ceiling, result.Rebuilt.Records, figure(float64(result.PausedMS)))}.write(b.out)
 	return nil
-}
-
-// connect makes the tables in a database and connects to it.
-func (f *folding) connect(database string) (driver.Conn, error) {
-	options := f.engines.ClickHouseOptions()
-	options.Auth.Database = database
-	if err := migrations.ClickHouse(context.Background(), options); err != nil {
-		return nil, err
-	}
-	return clickhouse.Open(options)
 }

@@ -23,8 +23,6 @@ type shared struct {
 	users int
 	kept  bool
 	ch    *engine.ClickHouse // nil while stopped
-	// tables are the names of the template's tables, once they were asked for.
-	tables []string
 
 	dir     string
 	unclaim func() error
@@ -114,6 +112,6 @@ func (s *shared) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	err := errors.Join(s.ch.Stop(ctx), s.unclaim(), os.RemoveAll(s.dir))
-	s.ch, s.tables = nil, nil
+	s.ch = nil
 	return err
 }

@@ -98,12 +98,13 @@ func (e *Env) startClickHouse(ctx context.Context) {
 		writer.Auth.Database, reader.Auth.Database = e.Database, e.Database
 	}
 	e.options = writer
-	e.ClickHouse = e.open(writer)
+	e.ClickHouse = e.Open(writer)
 	e.t.Cleanup(func() { e.stop(e.dropDatabase) })
-	e.ReadOnlyClickHouse = e.open(reader)
+	e.ReadOnlyClickHouse = e.Open(reader)
 }
 
-func (e *Env) open(options *clickhouse.Options) driver.Conn {
+// Open connects to ClickHouse until the test ends.
+func (e *Env) Open(options *clickhouse.Options) driver.Conn {
 	e.t.Helper()
 	conn, err := clickhouse.Open(options)
 	if err != nil {

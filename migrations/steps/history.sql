@@ -1,0 +1,1 @@
+INSERT INTO {{.History}} SELECT * FROM {{.From}}.{{.History}}
