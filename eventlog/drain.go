@@ -153,7 +153,8 @@ func (d *Drain) read(ctx context.Context) error {
 	if err := d.locate(ctx, stream); err != nil {
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(drainMessages), jetstream.PullExpiry(ordered.PullExpiry), jetstream.PullHeartbeat(ordered.Heartbeat(d.cfg.JetStream.Conn())))
+	expiry, heartbeat := ordered.Pull(d.cfg.JetStream)
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(drainMessages), expiry, heartbeat)
 	if err != nil {
 		return fmt.Errorf("pull the queue: %w", err)
 	}

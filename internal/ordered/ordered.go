@@ -160,7 +160,8 @@ func (r *Reader) create(ctx context.Context) error {
 		r.forget(name)
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullExpiry(PullExpiry), jetstream.PullHeartbeat(Heartbeat(nc)))
+	expiry, heartbeat := Pull(r.cfg.JetStream)
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), expiry, heartbeat)
 	if err != nil {
 		r.forget(name)
 		return err

@@ -189,7 +189,7 @@ func TestServerStartedAgain(t *testing.T) {
 	if err := <-waiting; err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took >= ordered.Heartbeat(broker.NATS) {
+	if took := time.Since(began); took >= 5*time.Second {
 		t.Errorf("the reader went on after %s, as if it had waited for heartbeats", took)
 	}
 }

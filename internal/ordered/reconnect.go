@@ -6,27 +6,36 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 const (
-	// PullExpiry is the time after which a reader asks for messages again.
-	PullExpiry = 10 * time.Second
+	// pullExpiry is the time after which a reader asks for messages again.
+	pullExpiry = 10 * time.Second
 	// inCluster is the time between two heartbeats of a cluster that has no messages. After two
 	// missed heartbeats the node that has the consumer is gone, or frozen.
 	inCluster = time.Second
-	// alone is the same time for one server without a cluster. When that server is gone, the
-	// connection is gone too. With a heartbeat each second, a third of the wake-ups of an idle
-	// service were for heartbeats.
-	alone = PullExpiry / 2
+	// elsewhere is the same time for a stream of another domain, to which the way may be gone
+	// while the connection is there.
+	elsewhere = pullExpiry / 2
+	// alone and pullAlone are the same times for one server without a cluster. When that server is
+	// gone, the connection is gone too. With the shorter times, a third of the wake-ups of an idle
+	// service were for heartbeats and new requests.
+	pullAlone = time.Minute
+	alone     = pullAlone / 2
 )
 
-// Heartbeat is the time between two heartbeats that a reader asks for. The server sends them while
-// there are no messages.
-func Heartbeat(nc *nats.Conn) time.Duration {
-	if nc.ConnectedClusterName() == "" {
-		return alone
+// Pull is for how long a reader asks for messages, and the time between two heartbeats, which the
+// server sends while there are none.
+func Pull(js jetstream.JetStream) (jetstream.PullExpiry, jetstream.PullHeartbeat) {
+	switch {
+	case js.Conn().ConnectedClusterName() != "":
+		return jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(inCluster)
+	case js.Options().Domain != "":
+		return jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(elsewhere)
+	default:
+		return jetstream.PullExpiry(pullAlone), jetstream.PullHeartbeat(alone)
 	}
-	return inCluster
 }
 
 // ErrReconnected says that the connection was made anew, so that another consumer is needed.

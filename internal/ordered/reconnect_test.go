@@ -14,21 +14,28 @@ import (
 )
 
 // A node of a cluster may die while the connection is to another one, so its readers want to hear
-// from it each second. A server alone takes the connection with it.
+// from it each second. A server alone takes the connection with it, but not one of another domain.
 func TestHeartbeats(t *testing.T) {
 	for name, c := range map[string]struct {
-		cluster string
-		want    time.Duration
+		cluster, domain string
+		want            time.Duration
 	}{
-		"alone":        {"", 5 * time.Second},
-		"in a cluster": {"C", time.Second},
+		"alone":             {want: 30 * time.Second},
+		"in a cluster":      {cluster: "C", want: time.Second},
+		"of another domain": {domain: "D", want: 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			js := testenv.DialJetStream(t, testenv.ServeNATS(t, t.TempDir(), func(o *nserver.Options) { o.Cluster.Name = c.cluster }))
+			js := testenv.DialJetStream(t, testenv.ServeNATS(t, t.TempDir(), func(o *nserver.Options) { o.Cluster.Name, o.JetStreamDomain = c.cluster, c.domain }))
+			if c.domain != "" {
+				var err error
+				if js, err = jetstream.NewWithDomain(js.Conn(), c.domain); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: stream}); err != nil {
 				t.Fatal(err)
 			}
-			requests, err := js.Conn().SubscribeSync("$JS.API.CONSUMER.MSG.NEXT." + stream + ".>")
+			requests, err := js.Conn().SubscribeSync(jetstream.DefaultAPIPrefix + "CONSUMER.MSG.NEXT." + stream + ".>") // a server maps its domain to it
 			if err != nil {
 				t.Fatal(err)
 			}
