@@ -15,6 +15,12 @@ import (
 const (
 	// consumeTimeout bounds opening a consumer.
 	consumeTimeout = 2 * time.Second
+	// followHeartbeat is how often an idle server sends a heartbeat. After two
+	// missed ones the consumer is opened again.
+	followHeartbeat = 2 * time.Second
+	// followPull is how long one request for messages lasts; the library wants at
+	// least two heartbeats in it.
+	followPull = 30 * time.Second
 	// followRenewal is when a working consumer is opened again too. Each consumer
 	// begins with the newest facts, so a fact that was lost on the way and not
 	// noticed arrives then.
@@ -86,7 +92,7 @@ func consumeSettings(ctx context.Context, log Log) (jetstream.MessagesContext, e
 	if err != nil {
 		return nil, fmt.Errorf("consume the settings: %w", err)
 	}
-	messages, err := consumer.Messages(ordered.Pull(log.JetStream))
+	messages, err := consumer.Messages(jetstream.PullExpiry(followPull), jetstream.PullHeartbeat(followHeartbeat))
 	if err != nil {
 		return nil, fmt.Errorf("pull the settings: %w", err)
 	}

@@ -19,10 +19,10 @@ const (
 	// while the connection is there.
 	elsewhere = pullExpiry / 2
 	// alone and pullAlone are the same times for one server without a cluster. When that server is
-	// gone, the connection is gone too. With the shorter times, a third of the wake-ups of an idle
-	// service were for heartbeats and new requests.
-	pullAlone = time.Minute
-	alone     = pullAlone / 2
+	// gone, the connection is gone too; a consumer that stands still is rare. With the shorter times,
+	// a third of the wake-ups of an idle service were for heartbeats and new requests.
+	pullAlone = 30 * time.Second
+	alone     = 10 * time.Second
 )
 
 // Pull is for how long a reader asks for messages, and the time between two heartbeats, which the

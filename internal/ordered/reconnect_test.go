@@ -20,7 +20,7 @@ func TestHeartbeats(t *testing.T) {
 		cluster, domain string
 		want            time.Duration
 	}{
-		"alone":             {want: 30 * time.Second},
+		"alone":             {want: 10 * time.Second},
 		"in a cluster":      {cluster: "C", want: time.Second},
 		"of another domain": {domain: "D", want: 5 * time.Second},
 	} {

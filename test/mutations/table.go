@@ -138,6 +138,12 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestStepOfSeveralBatches$",
 	},
 	{
+		Name: "half-a-batch-is-compared",
+		Edits: []edit{{"projector/compare.go",
+			"	if err != nil || ahead <= cp.Sequence {\n", "	if ahead > 0 {\n"}},
+		Package: "./projector", Run: "^TestRebuildMeetsHalfABatch$",
+	},
+	{
 		Name: "first-event-not-read-again",
 		Edits: []edit{{"projector/firstevents.go",
 			"		d.sighting = e\n", "		d.sighting = e.Bare()\n"}},
