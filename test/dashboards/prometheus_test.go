@@ -51,7 +51,8 @@ type prometheus struct {
 // newPrometheus builds the command promql. The go command keeps what it has built before.
 func newPrometheus(t *testing.T, r *running) *prometheus {
 	t.Helper()
-	p := &prometheus{t: t, program: filepath.Join(t.TempDir(), "promql"), r: r, after: r.metrics(), now: time.Now()}
+	after := r.await("errata_alerts_waiting 0") // the second traffic makes messages too
+	p := &prometheus{t: t, program: filepath.Join(t.TempDir(), "promql"), r: r, after: after, now: time.Now()}
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "-buildvcs=false", "-o", p.program, ".")
 	build.Dir = "promql"
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")

@@ -149,14 +149,17 @@ func (r *running) metrics() string {
 	return r.Get(r.t, "/metrics")
 }
 
-// await polls until the metrics have the line.
-func (r *running) await(line string) {
+// await polls until the metrics have the line, and returns them.
+func (r *running) await(line string) (metrics string) {
 	r.t.Helper()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
-	for began := time.Now(); !strings.Contains(r.metrics(), "\n"+line+"\n"); <-look.C {
+	for began := time.Now(); ; <-look.C {
+		if metrics = r.metrics(); strings.Contains(metrics, "\n"+line+"\n") {
+			return metrics
+		}
 		if time.Since(began) > patience {
-			r.t.Fatalf("the metrics have no %s:\n%s", line, r.metrics())
+			r.t.Fatalf("the metrics have no %s:\n%s", line, metrics)
 		}
 	}
 }
