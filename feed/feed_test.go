@@ -244,6 +244,7 @@ func TestManyChanges(t *testing.T) {
 	if records, more, _ := told(t, quick); len(records) != 60 || more != 0 || records[0] != 1059 {
 		t.Errorf("then %v and %d more", records, more)
 	}
+	listen(t, f) // it waits until all listeners are told, not only the quick one
 	records, more, _ := told(t, slow)
 	if len(records) != feed.MaxRecords || more != 210 || records[0] != 1059 || records[59] != 1000 {
 		t.Errorf("together they are %d and %d more, the newest first: %v", len(records), more, records)
