@@ -80,7 +80,7 @@ type Loop struct {
 	// it breaks.
 	Do func(ctx context.Context) error
 	// Every is the pause after a Do that returned nil, and without Pauses also after a
-	// Do that failed. From a second on it varies by half a second; see together.
+	// Do that failed.
 	Every time.Duration
 	// Pauses are the pauses after a Do that failed, and without Every after each Do.
 	Pauses Pauses
@@ -118,23 +118,14 @@ func (l Loop) Run(ctx context.Context) {
 			row++
 			l.Failed(err, row)
 		}
-		pause := together(l.Every)
-		if l.Pauses != (Pauses{}) && (err != nil || l.Every == 0) {
+		pause := l.Every
+		if l.Pauses != (Pauses{}) && (err != nil || pause == 0) {
 			pause = tries.next()
 		}
 		if !wait(ctx, pause, l.Now) {
 			return
 		}
 	}
-}
-
-// together returns a pause that ends with a second of the clock, when it is a second or more: so
-// an idle process wakes up once for all of its loops.
-func together(pause time.Duration) time.Duration {
-	if pause < time.Second {
-		return pause
-	}
-	return time.Until(time.Now().Add(pause).Round(time.Second))
 }
 
 // tellAgain is the pause between two log lines of the same failure.

@@ -79,59 +79,24 @@ func moments(t *testing.T, l background.Loop, during time.Duration) (at []time.D
 }
 
 func TestLoopRepeats(t *testing.T) {
-	second := background.Pauses{First: time.Second, Most: time.Second}
-	works, fails := func(context.Context) error { return nil }, func(context.Context) error { return errAway }
-	for name, c := range map[string]struct {
-		loop      background.Loop
-		signalled bool
-		want      []time.Duration
-	}{
-		"every second": {loop: background.Loop{Every: time.Second, Do: works}, want: []time.Duration{0, time.Second, 2 * time.Second}},
-		"and fails":    {loop: background.Loop{Every: time.Second, Do: fails}, want: []time.Duration{0, time.Second, 2 * time.Second}},
-		"signalled":    {loop: background.Loop{Every: time.Second, Do: works}, signalled: true, want: []time.Duration{0, 0, time.Second, 2 * time.Second}},
-		"more often": {loop: background.Loop{Every: 900 * time.Millisecond, Do: works}, want: []time.Duration{
-			0, 900 * time.Millisecond, 1800 * time.Millisecond,
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				if c.signalled {
-					now := make(chan struct{}, 1)
-					now <- struct{}{}
-					c.loop.Now = now
-				}
-				if at := moments(t, c.loop, 2500*time.Millisecond); !slices.Equal(at, c.want) {
-					t.Errorf("done at %v, want %v", at, c.want)
-				}
-			})
-		})
-	}
 	bubble(t, func(t *testing.T) {
-		if at := moments(t, background.Loop{Pauses: second, Do: works}, 1500*time.Millisecond); len(at) != 2 {
+		at := moments(t, background.Loop{Every: time.Second, Do: func(context.Context) error { return nil }}, 2500*time.Millisecond)
+		if want := []time.Duration{0, time.Second, 2 * time.Second}; !slices.Equal(at, want) {
+			t.Errorf("done at %v, want %v", at, want)
+		}
+		second := background.Pauses{First: time.Second, Most: time.Second}
+		if at = moments(t, background.Loop{Pauses: second, Do: func(context.Context) error { return nil }}, 1500*time.Millisecond); len(at) != 2 {
 			t.Errorf("without Every done at %v, want twice", at)
 		}
-	})
-}
-
-// TestLoopsWakeUpTogether: loops that began at different moments end their pauses at the same
-// ones.
-func TestLoopsWakeUpTogether(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		epoch := time.Now()
-		for _, later := range []time.Duration{300 * time.Millisecond, 600 * time.Millisecond} {
-			if !background.Wait(t.Context(), later) {
-				t.Fatal("the wait ended early")
-			}
-			began := time.Since(epoch)
-			at := moments(t, background.Loop{Every: 2 * time.Second, Do: func(context.Context) error { return nil }}, 5*time.Second)
-			for _, after := range at[1:] {
-				if moment := began + after; moment%time.Second != 0 {
-					t.Errorf("a loop that began at %v did its work at %v", began, moment)
-				}
-			}
-			if pause := at[1]; pause < 1500*time.Millisecond || pause > 2500*time.Millisecond || at[2]-pause != 2*time.Second {
-				t.Errorf("a loop of two seconds did its work at %v", at)
-			}
+		at = moments(t, background.Loop{Every: time.Second, Do: func(context.Context) error { return errAway }}, 1500*time.Millisecond)
+		if want := []time.Duration{0, time.Second}; !slices.Equal(at, want) {
+			t.Errorf("failed at %v, want %v", at, want)
+		}
+		now := make(chan struct{}, 1)
+		now <- struct{}{}
+		at = moments(t, background.Loop{Every: time.Second, Now: now, Do: func(context.Context) error { return nil }}, 1500*time.Millisecond)
+		if want := []time.Duration{0, 0, time.Second}; !slices.Equal(at, want) {
+			t.Errorf("with a signal done at %v, want %v", at, want)
 		}
 	})
 }
