@@ -17,9 +17,9 @@ var tableNames = []string{
 }
 
 // Connect makes the tables in a database beside the one that the options name, and
-// returns a connection to it. Tables that it has already are changed to those of today.
-// Tables that it lacks are copies of those in the database from, which is faster, or come
-// from the files: when from is "", or lacks a table itself.
+// returns a connection to it. Tables of an older version are changed to those of today. A
+// database without tables gets copies of the tables in the database from, which is faster.
+// When from is "", or when one of its tables is missing, the files make the tables.
 func Connect(ctx context.Context, options *clickhouse.Options, from string) func(database string) (driver.Conn, error) {
 	return func(database string) (driver.Conn, error) {
 		beside := *options
@@ -38,10 +38,10 @@ func Connect(ctx context.Context, options *clickhouse.Options, from string) func
 	}
 }
 
-// CopyTables makes the tables of another database in that of the connection, without their
-// rows and with the history of the files. This takes a tenth of the time that the files take.
-// It does nothing when the database has tables already, or when those of the other one have
-// replicas. After an error some tables may be there.
+// CopyTables makes empty copies of all tables of the database from in the database of the
+// connection. Only the history of the files is copied with its rows. The files would take ten
+// times as long. It does nothing when there are tables already, or when tables of from have
+// replicas. After an error some copies may be there.
 func CopyTables(ctx context.Context, conn driver.Conn, from string) error {
 	var copyable uint8
 	if err := askStep(ctx, conn, "copyable.sql", &copyable, clickhouse.Named("from", from)); err != nil {

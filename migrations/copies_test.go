@@ -23,7 +23,8 @@ func list(t *testing.T, conn driver.Conn, query string) (all []string) {
 	return all
 }
 
-// definitions are those of all tables of the connection's database, without its name.
+// definitions returns the statement that makes each table of the connection's database. The name
+// of the database is left out.
 func definitions(t *testing.T, conn driver.Conn) []string {
 	t.Helper()
 	return list(t, conn, "SELECT arraySort(groupArray(replaceOne(create_table_query, concat(database, '.'), ''))) FROM system.tables WHERE database = currentDatabase()")

@@ -23,8 +23,8 @@ type Comparison struct {
 	PausedMS int64 `json:"paused_ms"`
 	Live     Tally `json:"live"`
 	Rebuilt  Tally `json:"replayed"`
-	// Outdated says that an older version has made the live records. What it saw
-	// otherwise is not compared: the level of a record, or its deployments.
+	// Outdated says that an older version has made the live records. What that version
+	// computed in another way is not compared, such as the level of a record.
 	Outdated bool `json:"outdated"`
 	// Differences says in words what differs. Gaps of the log that no operator has
 	// accepted are among them.

@@ -15,18 +15,19 @@ const (
 	// inCluster is the time between two heartbeats of a cluster that has no messages. After two
 	// missed heartbeats the node that has the consumer is gone, or frozen.
 	inCluster = time.Second
-	// elsewhere is the same time for a stream of another domain, to which the way may be gone
-	// while the connection is there.
+	// elsewhere is the same time for a stream of another domain. Its server may be gone while the
+	// connection stays.
 	elsewhere = pullExpiry / 2
-	// alone and pullAlone are the same times for one server without a cluster. When that server is
-	// gone, the connection is gone too; a consumer that stands still is rare. With the shorter times,
-	// a third of the wake-ups of an idle service were for heartbeats and new requests.
+	// pullAlone and alone are the two times for one server without a cluster. They are longer,
+	// because an idle service wakes up for each heartbeat and each request. When that server is
+	// gone, the connection is gone too. Heartbeats only find a consumer that stands still, which
+	// happens in a damaged log.
 	pullAlone = 30 * time.Second
 	alone     = 10 * time.Second
 )
 
-// Pull is for how long a reader asks for messages, and the time between two heartbeats, which the
-// server sends while there are none.
+// Pull returns for how long a reader asks for messages, and the time between two heartbeats. The
+// server sends them while there are no messages.
 func Pull(js jetstream.JetStream) (jetstream.PullExpiry, jetstream.PullHeartbeat) {
 	switch {
 	case js.Conn().ConnectedClusterName() != "":

@@ -14,7 +14,8 @@ import (
 )
 
 // A node of a cluster may die while the connection is to another one, so its readers want to hear
-// from it each second. A server alone takes the connection with it, but not one of another domain.
+// from it each second. When a server without a cluster dies, the connection ends too. A server of
+// another domain may die while the connection stays.
 func TestHeartbeats(t *testing.T) {
 	for name, c := range map[string]struct {
 		cluster, domain string
