@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -29,11 +30,11 @@ type committer struct {
 	rolled rolledTo
 	// fold is the FoldVersion of the next checkpoints.
 	fold int
-	// patience is vanishedTries or vanishedTriesAlone.
-	patience int
-	cache    *remembered
-	known    *presence
-	picker   *eventlog.Picker
+	// copies says that queries may go to another server than the one that took an insert.
+	copies bool
+	cache  *remembered
+	known  *presence
+	picker *eventlog.Picker
 	// steps hands steps over to the writer; last is the last one, nil before the first.
 	// waiting is one whose records are written with those of the next batch, nil for none.
 	steps         chan *step
@@ -42,9 +43,8 @@ type committer struct {
 	// does. running waits for its goroutine.
 	besides <-chan error
 	running sync.WaitGroup
-	// confirmed is when the checkpoint was last read and was cp. While a step is being
-	// written, it is the writer's.
-	confirmed time.Time
+	// confirmed is when it was last known that the checkpoint is cp.
+	confirmed atomic.Pointer[time.Time]
 	// spent is what was spent of the budget of new records in the turn spentTurn.
 	spent     spending
 	spentTurn uint64
@@ -66,11 +66,13 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, k
 	if cp.Row == 0 || p.cfg.Quiet { // a rebuild begins with what the log still gives
 		fold = FoldVersion
 	}
-	return &committer{
-		p: p, cp: cp, totals: totals, rolled: rolled, fold: fold, patience: vanishedTries, cache: newRemembered(rememberedRecords), known: known,
-		picker: eventlog.NewPicker(p.cfg.Log, nil), confirmed: time.Now(),
-		spent: spent, spentTurn: cp.Budget.Turn, steps: make(chan *step),
+	c := &committer{
+		p: p, cp: cp, totals: totals, rolled: rolled, fold: fold, copies: true, cache: newRemembered(rememberedRecords), known: known,
+		picker: eventlog.NewPicker(p.cfg.Log, nil),
+		spent:  spent, spentTurn: cp.Budget.Turn, steps: make(chan *step),
 	}
+	c.isOurs()
+	return c
 }
 
 // commit writes the batch and returns when the checkpoint says that it is in the
@@ -122,8 +124,8 @@ const longPause = 5 * time.Second
 // tokens for a long time but not for ever, and after that a token does not stop a
 // projector that slept.
 func (c *committer) stillOurs(ctx context.Context) error {
-	// The writer reads the checkpoint anyway.
-	if c.writing() || time.Since(c.confirmed) < longPause {
+	// The writer sees to it anyway.
+	if c.writing() || c.surelyOurs() {
 		return nil
 	}
 	ours := c.handedOver()
@@ -133,6 +135,15 @@ func (c *committer) stillOurs(ctx context.Context) error {
 	}
 	return err
 }
+
+// isOurs notes that the checkpoint is known to be the one of this committer.
+func (c *committer) isOurs() {
+	now := time.Now()
+	c.confirmed.Store(&now)
+}
+
+// surelyOurs says that this was known so lately that no token is forgotten since.
+func (c *committer) surelyOurs() bool { return time.Since(*c.confirmed.Load()) < longPause }
 
 // prepare computes what the batch changes, from the records as they are now. It
 // leaves out the sequence and the changes of a command for which alone is true.
@@ -268,17 +279,18 @@ func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[r
 // write inserts until the outcome is known. After an error the insert may have
 // happened; the checkpoint says whether it has.
 func (c *committer) write(ctx context.Context, work *commit) error {
-	err := settle(ctx, c, work.from, work.to, func(salt int) error {
+	err := settle(ctx, c, work.from, work.to, func(salt int) (*receipt, error) {
 		work.salt = salt
-		err := c.p.store.write(ctx, work)
+		receipt, err := c.p.store.write(ctx, work)
 		failpoint.Reach(failpoint.Inserted)
-		return err
+		return receipt, err
 	}, func(ctx context.Context) (Checkpoint, error) { return c.confirm(ctx, work.from) }, func(cp Checkpoint) error {
 		return fmt.Errorf("checkpoint is row %d, not %d or %d: %w", cp.Row, work.from.Row, work.to.Row, ErrRaceLost)
 	})
 	if err != nil {
 		return err
 	}
+	c.isOurs()
 	failpoint.Reach(failpoint.Confirmed)
 	if c.p.tidier == nil {
 		return nil

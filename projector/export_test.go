@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	errata "github.com/errata-log/errata"
 )
 
@@ -78,4 +80,22 @@ func RunTidier(ctx context.Context, p *Projector) { p.tidier.run(ctx) }
 // ExpireOccurrences removes occurrences like the expiry at the position.
 func (s *Store) ExpireOccurrences(ctx context.Context, projects []uint64, before time.Time, at errata.Position) error {
 	return s.expireOccurrences(ctx, &expiry{before: before, projects: projects}, at)
+}
+
+// RollUp adds a checkpoint to the table hourly, which counts no event, with the token of a
+// batch after from. It says whether the server has written it.
+func RollUp(ctx context.Context, s *Store, from, to uint64, salt int) (written bool, err error) {
+	key := s.shardKey()
+	b := &rollupBatch{table: RollupHours, insert: sqlInsertHourly, rows: 1, fill: func(batch driver.Batch) error {
+		return batch.Append(checkpointBook, string(key[:]), uint64(0), time.Unix(0, 0), "", uint64(0), to, uint64(0))
+	}}
+	receipt, err := s.writeRollup(ctx, b, from, salt)
+	return receipt.written(), err
+}
+
+// Step moves the checkpoint of the records from from to the fact to, and changes no record. It
+// says whether the server has written it.
+func Step(ctx context.Context, s *Store, from Checkpoint, to uint64, salt int) (written bool, err error) {
+	receipt, err := s.write(ctx, &commit{from: from, to: from.next(to), salt: salt})
+	return receipt.written(), err
 }

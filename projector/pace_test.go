@@ -17,9 +17,9 @@ func TestRestAfterAnInsert(t *testing.T) {
 	}{
 		{"nothing to do", 20 * ms, minPause, 0.1},
 		{"half of the time", 80 * ms, minPause, 0.5},
-		{"more than half", 80 * ms, 220 * ms, 0.775},
-		{"no time left", 150 * ms, 350 * ms, 0.95},
-		{"more than all, as ticks are rounded", 150 * ms, 350 * ms, 1.02},
+		{"more than half", 80 * ms, 145 * ms, 0.775},
+		{"no time left", 150 * ms, 200 * ms, 0.95},
+		{"more than all, as ticks are rounded", 150 * ms, 200 * ms, 1.02},
 		{"a long insert lets others in too", 900 * ms, minPause, 1},
 	} {
 		if got := restAfter(c.took, c.busy); (got - c.want).Abs() > ms {

@@ -89,8 +89,9 @@ type rollupBatch struct {
 
 // writeRollup inserts the rows. The token lets only one insert after the checkpoint
 // from count. After an error the insert may have happened.
-func (s *Store) writeRollup(ctx context.Context, b *rollupBatch, from uint64, salt int) error {
-	batch, err := s.conn.PrepareBatch(once(ctx, b.table+" "+token(s.shard, from, salt), b.settings), b.insert)
+func (s *Store) writeRollup(ctx context.Context, b *rollupBatch, from uint64, salt int) (*receipt, error) {
+	ctx, receipt := once(ctx, b.table+" "+token(s.shard, from, salt), b.settings)
+	batch, err := s.conn.PrepareBatch(ctx, b.insert)
 	if err == nil {
 		defer batch.Close()
 		err = b.fill(batch)
@@ -99,9 +100,9 @@ func (s *Store) writeRollup(ctx context.Context, b *rollupBatch, from uint64, sa
 		err = batch.Send()
 	}
 	if err != nil {
-		return fmt.Errorf("insert what %s counts after %d: %w", b.table, from, err)
+		return nil, fmt.Errorf("insert what %s counts after %d: %w", b.table, from, err)
 	}
-	return nil
+	return receipt, nil
 }
 
 // addRollup writes the batch, and returns when it is known to be there. ErrRaceLost
@@ -110,7 +111,7 @@ func (c *committer) addRollup(ctx context.Context, b *rollupBatch, done *uint64,
 	if b.rows == 0 || to <= *done {
 		return nil
 	}
-	err := settle(ctx, c, *done, to, func(salt int) error {
+	err := settle(ctx, c, *done, to, func(salt int) (*receipt, error) {
 		return c.p.store.writeRollup(ctx, b, *done, salt)
 	}, func(ctx context.Context) (uint64, error) {
 		return untilAnswered(ctx, c.p, func(ctx context.Context) (uint64, error) { return c.p.store.rollupCheckpoint(ctx, b.table) })

@@ -98,9 +98,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
 	}
 	s.budget.Spent = ""
-	if !copies {
-		s.committer.patience = vanishedTriesAlone
-	}
+	s.committer.copies = copies
 	if p.cfg.Own {
 		s.catchUp.merges = p.store.Merges()
 	}

@@ -1,9 +1,6 @@
 package projector
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 const (
 	// vanishedTries is how often a confirmed insert may be missing before it is
@@ -15,15 +12,22 @@ const (
 	vanishedTriesAlone = 1
 )
 
-// settle repeats an insert that takes the tables from one state to another, until
-// confirm finds the second state. When confirm finds any other state, the error is
-// race.
+// settle repeats an insert that takes the tables from one state to another, until the
+// server says that it has written the rows, or confirm finds the second state. When confirm
+// finds any other state, the error is race.
 func settle[T comparable](
-	ctx context.Context, c *committer, from, to T, insert func(salt int) error, confirm func(context.Context) (T, error), race func(at T) error,
+	ctx context.Context, c *committer, from, to T, insert func(salt int) (*receipt, error), confirm func(context.Context) (T, error), race func(at T) error,
 ) error {
+	patience := vanishedTriesAlone
+	if c.copies {
+		patience = vanishedTries
+	}
 	tries, salt := pauses.Begin(), 0
 	for try := 0; ; try++ {
-		insertErr := insert(salt)
+		receipt, insertErr := insert(salt)
+		if insertErr == nil && receipt.written() && c.trusts() {
+			return nil
+		}
 		at, err := confirm(ctx)
 		switch {
 		case err != nil:
@@ -32,7 +36,7 @@ func settle[T comparable](
 			return nil
 		case at != from:
 			return race(at)
-		case insertErr == nil && try >= c.patience:
+		case insertErr == nil && try >= patience:
 			// A power cut may take the rows of an insert and not its token: the
 			// server keeps them in different files. Then a new token is needed.
 			salt++
@@ -51,11 +55,16 @@ func settle[T comparable](
 	}
 }
 
+// trusts says whether what the server says of an insert is enough: its token shows that no
+// other projector has inserted after the same state. Behind several servers it is not, since
+// the next query may ask another one, and not after a pause in which a token may be forgotten.
+func (c *committer) trusts() bool { return !c.copies && c.surelyOurs() }
+
 // confirm reads the checkpoint, and waits until ClickHouse answers. Before the first insert
 // there is none; then the answer has the Log of expected.
 func (c *committer) confirm(ctx context.Context, expected Checkpoint) (cp Checkpoint, err error) {
 	cp, err = untilAnswered(ctx, c.p, c.p.store.Checkpoint)
-	c.confirmed = time.Now()
+	c.isOurs()
 	if cp.Row == 0 {
 		cp.Log = expected.Log // before the first insert there is no row that has it
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"maps"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -57,48 +56,30 @@ func token(shard uint16, from uint64, salt int) string {
 // write inserts the step: records, checkpoint and answer, as one block with the token.
 // What must be there before it is written by committer.precede. After an error the
 // insert may have happened.
-func (s *Store) write(ctx context.Context, c *commit) error {
+func (s *Store) write(ctx context.Context, c *commit) (*receipt, error) {
 	if c.sweep != nil {
-		return s.sweepRecords(ctx, c)
+		return nil, s.sweepRecords(ctx, c)
 	}
-	if err := s.writeRecords(ctx, c); err != nil {
-		return fmt.Errorf("insert records after checkpoint %d: %w", c.from.Row, err)
+	receipt, err := s.writeRecords(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("insert records after checkpoint %d: %w", c.from.Row, err)
 	}
-	return nil
+	return receipt, nil
 }
 
-// settingLateIndex lets inserts leave out an index, which the merges then build:
-// the part of a batch is small and fast to scan without it, and the n-grams of a
-// thousand new records take a fifth of the time of their insert.
-const settingLateIndex, lateIndex = "exclude_materialize_skip_indexes_on_insert", "ix_texts"
-
-// lateContextIndex is the same for contexts.
-const lateContextIndex = "ix_words"
-
-// lateIndexes are the indexes that a cleanup leaves out: its rows, a hundred
-// thousand at a time, only cancel others, and disappear at the next merge.
-const lateIndexes = lateIndex + ",ix_user,ix_ip,ix_signature"
-
-// once returns a context in which an insert with the token happens at most once, with
-// further settings. Its rows must be sent as one block: of an insert in several blocks the
-// server makes one part too, and does not recognise the second one with the token.
-func once(ctx context.Context, token string, further clickhouse.Settings) context.Context {
-	settings := clickhouse.Settings{
-		"async_insert": 0, "insert_deduplicate": 1, "insert_deduplication_token": token,
-		settingLateIndex: lateIndex,
-	}
-	maps.Copy(settings, further)
-	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
-}
+// settingIndexes is 0 in the inserts of a batch: the merges build the skip indexes. Its parts are
+// small and fast to scan without them, and each index is two files more to create and to sync.
+const settingIndexes = "materialize_skip_indexes_on_insert"
 
 // serverDictionaries lets the server make the dictionaries of LowCardinality columns: the
 // driver does it value by value, through reflection.
 var serverDictionaries = clickhouse.Settings{"low_cardinality_allow_in_native_format": 0}
 
-func (s *Store) writeRecords(ctx context.Context, c *commit) error {
-	batch, err := s.conn.PrepareBatch(once(ctx, c.token(s.shard), serverDictionaries), sqlInsertRecords)
+func (s *Store) writeRecords(ctx context.Context, c *commit) (*receipt, error) {
+	ctx, receipt := once(ctx, c.token(s.shard), serverDictionaries)
+	batch, err := s.conn.PrepareBatch(ctx, sqlInsertRecords)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer batch.Close()
 	const others = 3 // two checkpoints and an answer
@@ -121,15 +102,15 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) error {
 		}
 	}
 	if err := rows.addCheckpoints(s.shardKey(), c.from, c.to); err != nil {
-		return err
+		return nil, err
 	}
 	if c.command != 0 {
 		rows.addAnswer(s.answerKey(c.command), c.command, c.answer)
 	}
 	if err := rows.appendTo(batch); err != nil {
-		return err
+		return nil, err
 	}
-	return batch.Send()
+	return receipt, batch.Send()
 }
 
 // contextChunk is how many bytes of contexts are sent at a time, so that the server
@@ -185,7 +166,7 @@ const contextPayload = 3
 
 func (w *contextWriter) add(ctx context.Context, key *recordKey, id errata.Position, payload []byte, gone uint8) (err error) {
 	if w.batch == nil {
-		ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, settingLateIndex: lateContextIndex}))
+		ctx := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, settingIndexes: 0}))
 		if w.batch, err = w.store.conn.PrepareBatch(ctx, sqlInsertContexts); err != nil {
 			return err
 		}

@@ -16,9 +16,15 @@ var mutations = []mutation{
 	},
 	{
 		Name: "no-insert-token",
-		Edits: []edit{{"projector/write.go",
+		Edits: []edit{{"projector/once.go",
 			`"insert_deduplicate": 1, "insert_deduplication_token": token,`, `"insert_deduplicate": 0,`}},
-		Package: "./projector", Run: "^(TestRacingProjectors|TestSweepsRace|TestContextOfALoser|TestNoFuture|TestSweepOfASleeper|TestClickHouseKilled|TestAnyHistory|TestCleanupIsOneBlock)$",
+		Package: "./projector", Run: "^(TestReceipt|TestRacingProjectors|TestSweepsRace|TestContextOfALoser|TestNoFuture|TestSweepOfASleeper|TestClickHouseKilled|TestAnyHistory|TestCleanupIsOneBlock)$",
+	},
+	{
+		Name: "a-repeated-insert-is-believed",
+		Edits: []edit{{"projector/once.go",
+			" && r.repeated.Load() == 0", ""}},
+		Package: "./projector", Run: "^(TestReceipt|TestRacingProjectors)$",
 	},
 	{
 		Name: "checkpoint-in-its-own-insert",
@@ -27,14 +33,14 @@ var mutations = []mutation{
 			"	if err := rows.addCheckpoints(s.shardKey(), c.from, c.to); err != nil {",
 			`	first, err := s.conn.PrepareBatch(ctx, sqlInsertRecords)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer first.Close()
 	if err := rows.appendTo(first); err != nil {
-		return err
+		return nil, err
 	}
 	if err := first.Send(); err != nil {
-		return err
+		return nil, err
 	}
 	failpoint.Reach(failpoint.Payloads)
 	rows = newRecordRows(3)
