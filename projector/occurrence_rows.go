@@ -34,6 +34,7 @@ func occurrencesOf(o *occurrences, key errata.Signature, to uint64) *rollupBatch
 	b := &rollupBatch{table: RollupOccurrences, insert: sqlInsertOccurrences, settings: clickhouse.Settings{
 		"low_cardinality_allow_in_native_format": 0, // as in serverDictionaries
 		"optimize_on_insert":                     0, // no two rows have the same key
+		settingLateIndex:                         "ix_event,ix_client_id,ix_tags",
 	}}
 	if o == nil || o.count == 0 {
 		return b

@@ -14,7 +14,8 @@ import (
 // one with the token.
 func once(ctx context.Context, token string, further clickhouse.Settings) (context.Context, *receipt) {
 	settings := clickhouse.Settings{
-		"async_insert": 0, "insert_deduplicate": 1, "insert_deduplication_token": token, settingIndexes: 0,
+		"async_insert": 0, "insert_deduplicate": 1, "insert_deduplication_token": token,
+		settingLateIndex: lateIndex,
 	}
 	maps.Copy(settings, further)
 	r := new(receipt)

@@ -25,7 +25,7 @@ func settle[T comparable](
 	tries, salt := pauses.Begin(), 0
 	for try := 0; ; try++ {
 		receipt, insertErr := insert(salt)
-		if insertErr == nil && receipt.written() && c.trusts() {
+		if insertErr == nil && salt == 0 && receipt.written() && c.trusts() {
 			return nil
 		}
 		at, err := confirm(ctx)
@@ -55,9 +55,9 @@ func settle[T comparable](
 	}
 }
 
-// trusts says whether what the server says of an insert is enough: its token shows that no
-// other projector has inserted after the same state. Behind several servers it is not, since
-// the next query may ask another one, and not after a pause in which a token may be forgotten.
+// trusts says whether what the server says of an insert without salt is enough: its token shows
+// that no other projector has inserted after the same state. Behind several servers it is not,
+// since the next query may ask another one, and not after a pause in which a token may be forgotten.
 func (c *committer) trusts() bool { return !c.copies && c.surelyOurs() }
 
 // confirm reads the checkpoint, and waits until ClickHouse answers. Before the first insert

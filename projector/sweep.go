@@ -130,7 +130,7 @@ func (s *Store) sweepRecords(ctx context.Context, c *commit) error {
 	args = append(args, clickhouse.Named("answer_key", key))
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"insert_deduplicate": 1, "insert_deduplication_token": c.token(s.shard),
-		"async_insert": 0, "max_threads": 1, "max_insert_threads": 1, settingIndexes: 0,
+		"async_insert": 0, "max_threads": 1, "max_insert_threads": 1, settingLateIndex: lateIndexes,
 		// The sort returns one block, which must not be joined or cut.
 		"max_block_size": maxBlockRows, "min_insert_block_size_rows": maxBlockRows, "max_insert_block_size": maxBlockRows,
 		"min_insert_block_size_bytes": 0, "preferred_block_size_bytes": 0,

@@ -17,6 +17,8 @@ const (
 	visibleProbe = 100 * time.Millisecond
 	// visiblePoll leaves the processors to the service: each look is a list.
 	visiblePoll = 20 * time.Millisecond
+	// visibleLimit is how many milliseconds p99 may be.
+	visibleLimit = 400
 )
 
 // visible measures how long an accepted event takes until the list shows it,
@@ -51,8 +53,8 @@ func (b *bench) visible() error {
 	if err := <-ended; err != nil {
 		return err
 	}
-	row{name: "visible, at half the rate", ours: millis(latency, 99), ceiling: 1000, unit: "ms p99",
-		note: fmt.Sprintf("p50 %.0f ms, %d probes, %.0f events/s beside them; at most 1000", millis(latency, 50), latency.TotalCount(), b.peak/2)}.write(b.out)
+	row{name: "visible, at half the rate", ours: millis(latency, 99), ceiling: visibleLimit, unit: "ms p99",
+		note: fmt.Sprintf("p50 %.0f ms, %d probes, %.0f events/s beside them; at most %d", millis(latency, 50), latency.TotalCount(), b.peak/2, visibleLimit)}.write(b.out)
 	return nil
 }
 
