@@ -93,9 +93,9 @@ func RollUp(ctx context.Context, s *Store, from, to uint64, salt int) (written b
 	return receipt.written(), err
 }
 
-// Step moves the checkpoint of the records from from to the fact to, and changes no record. It
-// says whether the server has written it.
-func Step(ctx context.Context, s *Store, from Checkpoint, to uint64, salt int) (written bool, err error) {
-	receipt, err := s.write(ctx, &commit{from: from, to: from.next(to), salt: salt})
+// Step moves the checkpoint of the records to the fact to, and changes no record. It says
+// whether the server has written it.
+func Step(ctx context.Context, s *Store, at Checkpoint, to uint64, salt int) (written bool, err error) {
+	receipt, err := s.write(ctx, &commit{from: at, to: at.next(to), salt: salt})
 	return receipt.written(), err
 }

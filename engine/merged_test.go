@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestMergedPartsAreSynced: what merges and mutations have made is synced, once, and again
+// after an error.
+func TestMergedPartsAreSynced(t *testing.T) {
+	dir := t.TempDir()
+	table := filepath.Join(dir, "store", "3e4", "3e4d-uuid")
+	var synced []string
+	m := newMergedParts(dir)
+	var refuse error
+	m.sync = func(folder string) error {
+		if refuse == nil {
+			synced = append(synced, filepath.Base(folder))
+		}
+		return errors.Join(refuse, syncTree(folder))
+	}
+	look := func(want ...string) {
+		t.Helper()
+		synced = nil
+		if err := m.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(synced, want) {
+			t.Errorf("synced %v, want %v", synced, want)
+		}
+	}
+	come := func(parts ...string) {
+		t.Helper()
+		for _, name := range parts {
+			projection := filepath.Join(table, name, "by_time.proj")
+			if err := os.MkdirAll(projection, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(projection, "data.bin"), []byte("rows"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	look() // nothing is there yet
+	come("all_1_1_0", "all_2_9_1", "all_3_3_0_10", "tmp_merge_all_1_9_2", "detached")
+	look("all_2_9_1", "all_3_3_0_10")
+	look()
+	come("all_10_10_0", "all_1_9_12")
+	look("all_1_9_12")
+	if err := os.RemoveAll(filepath.Join(table, "all_2_9_1")); err != nil {
+		t.Fatal(err)
+	}
+	look()
+	come("all_1_10_13")
+	refuse = errors.New("no disk")
+	if err := m.look(t.Context()); !errors.Is(err, refuse) {
+		t.Errorf("got %v, want %v", err, refuse)
+	}
+	refuse = nil
+	look("all_1_10_13")
+}
+
+// TestSyncOfWhatIsGone: a merge may take a part away meanwhile.
+func TestSyncOfWhatIsGone(t *testing.T) {
+	if err := syncTree(filepath.Join(t.TempDir(), "all_1_2_1")); err != nil {
+		t.Error(err)
+	}
+}
