@@ -105,8 +105,12 @@ func startChild(ctx context.Context, cfg ClickHouseConfig, onRestart func()) (*c
 	return c, nil
 }
 
-// watch starts the child again whenever it ends, until ctx ends.
+// watch starts the child again whenever it ends, until ctx ends. Meanwhile it syncs what the
+// child merges.
 func (c *child) watch(ctx context.Context, p *process) {
+	var syncing sync.WaitGroup
+	syncing.Go(func() { newMergedParts(c.cfg.DataDir).run(ctx, c.log) })
+	defer syncing.Wait()
 	failures := 0
 	for {
 		since := time.Now()

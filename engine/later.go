@@ -106,7 +106,7 @@ func (c *child) begin(ctx context.Context) error {
 		if p != nil {
 			c.watch(watching, p)
 		}
-	}, func(watching context.Context) { newMergedParts(c.cfg.DataDir).run(watching, c.log) })
+	})
 	patience := time.NewTimer(childFirstPatience)
 	defer patience.Stop()
 	for {
