@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/errata-log/errata/internal/background"
 )
 
 const (
-	// mergedEvery is the pause between two looks for merged parts. ClickHouse keeps the parts
-	// that were merged for five seconds (old_parts_lifetime).
+	// mergedEvery is the pause between two looks for merged parts. After a merge ClickHouse keeps
+	// the parts that it merged for five seconds (old_parts_lifetime).
 	mergedEvery = time.Second
 	// mergedSettled is how long a folder must not have changed before its time of change says
 	// that nothing has come: file systems keep times in steps of some milliseconds.
@@ -26,21 +28,23 @@ const (
 // mergedPart is the name of a part that a merge or a mutation has made.
 var mergedPart = regexp.MustCompile(`^all_\d+_\d+_([1-9]\d*|\d+_\d+)$`)
 
-// mergedParts brings what merges write to the disk. ClickHouse syncs the columns of a merged
-// part, and neither its text indexes nor its ClickHouse projections. It does not load a part
-// after a power cut whose text index is empty, and the parts that were merged are gone by then.
+// mergedParts syncs all files of each merged part. ClickHouse syncs only the columns, and neither
+// text indexes nor ClickHouse projections. After a power cut a text index may be empty: then
+// ClickHouse does not load the part, and the parts that it merged are gone.
 type mergedParts struct {
-	store  string                     // folder of the tables
-	looked map[string]time.Time       // when the folder of a table had changed, at the last look
-	synced map[string]map[string]bool // parts of a table
+	store  string                 // folder of the tables
+	tables map[string]syncedTable // by folder
 	sync   func(folder string) error
 }
 
+// syncedTable is a table at the last look.
+type syncedTable struct {
+	changed time.Time       // when its folder had changed
+	parts   map[string]bool // merged parts, all synced
+}
+
 func newMergedParts(dataDir string) *mergedParts {
-	return &mergedParts{
-		store:  filepath.Join(dataDir, "store"),
-		looked: map[string]time.Time{}, synced: map[string]map[string]bool{}, sync: syncTree,
-	}
+	return &mergedParts{store: filepath.Join(dataDir, "store"), tables: map[string]syncedTable{}, sync: syncTree}
 }
 
 // run looks again and again until ctx ends.
@@ -62,6 +66,7 @@ func (m *mergedParts) look(ctx context.Context) error {
 			return fmt.Errorf("sync the merged parts of a table: %w", err)
 		}
 	}
+	maps.DeleteFunc(m.tables, func(table string, _ syncedTable) bool { return !slices.Contains(tables, table) })
 	return nil
 }
 
@@ -70,28 +75,27 @@ func (m *mergedParts) lookInto(table string) error {
 	if err != nil {
 		return err
 	}
-	changed := info.ModTime()
-	if changed.Equal(m.looked[table]) && time.Since(changed) > mergedSettled {
+	last, now := m.tables[table], syncedTable{changed: info.ModTime(), parts: map[string]bool{}}
+	if now.changed.Equal(last.changed) && time.Since(now.changed) > mergedSettled {
 		return nil
 	}
 	entries, err := os.ReadDir(table)
 	if err != nil {
 		return err
 	}
-	synced := map[string]bool{}
 	for _, e := range entries {
 		name := e.Name()
 		if !mergedPart.MatchString(name) {
 			continue
 		}
-		if !m.synced[table][name] {
+		if !last.parts[name] {
 			if err := m.sync(filepath.Join(table, name)); err != nil {
 				return err
 			}
 		}
-		synced[name] = true
+		now.parts[name] = true
 	}
-	m.looked[table], m.synced[table] = changed, synced
+	m.tables[table] = now
 	return nil
 }
 

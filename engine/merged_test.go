@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestMergedPartsAreSynced: what merges and mutations have made is synced, once, and again
-// after an error.
+// TestMergedPartsAreSynced: each part that a merge or a mutation has made is synced once, and
+// again after an error. A table that is gone is forgotten.
 func TestMergedPartsAreSynced(t *testing.T) {
 	dir := t.TempDir()
 	table := filepath.Join(dir, "store", "3e4", "3e4d-uuid")
@@ -61,6 +61,13 @@ func TestMergedPartsAreSynced(t *testing.T) {
 	}
 	refuse = nil
 	look("all_1_10_13")
+	if err := os.RemoveAll(table); err != nil {
+		t.Fatal(err)
+	}
+	look()
+	if len(m.tables) != 0 {
+		t.Errorf("%d tables are remembered, want none", len(m.tables))
+	}
 }
 
 // TestSyncOfWhatIsGone: a merge may take a part away meanwhile.

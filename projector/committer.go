@@ -71,11 +71,11 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, k
 		picker: eventlog.NewPicker(p.cfg.Log, nil),
 		spent:  spent, spentTurn: cp.Budget.Turn, steps: make(chan *step),
 	}
-	c.isOurs()
+	c.noteConfirmed()
 	return c
 }
 
-// commit writes the batch and returns when the checkpoint says that it is in the
+// commit writes the batch and returns when it is known that it is in the
 // tables. A full batch without a command is handed over to the writer instead, when all
 // that must be there before it is written. ErrRaceLost says that another projector was first.
 func (c *committer) commit(ctx context.Context, b *batch) error {
@@ -125,7 +125,7 @@ const longPause = 5 * time.Second
 // projector that slept.
 func (c *committer) stillOurs(ctx context.Context) error {
 	// The writer sees to it anyway.
-	if c.writing() || c.surelyOurs() {
+	if c.writing() || c.confirmedLately() {
 		return nil
 	}
 	ours := c.handedOver()
@@ -136,14 +136,14 @@ func (c *committer) stillOurs(ctx context.Context) error {
 	return err
 }
 
-// isOurs notes that the checkpoint is known to be the one of this committer.
-func (c *committer) isOurs() {
+// noteConfirmed notes that the checkpoint is known to be the one of this committer.
+func (c *committer) noteConfirmed() {
 	now := time.Now()
 	c.confirmed.Store(&now)
 }
 
-// surelyOurs says that this was known so lately that no token is forgotten since.
-func (c *committer) surelyOurs() bool { return time.Since(*c.confirmed.Load()) < longPause }
+// confirmedLately says that it was known so lately that no token is forgotten since.
+func (c *committer) confirmedLately() bool { return time.Since(*c.confirmed.Load()) < longPause }
 
 // prepare computes what the batch changes, from the records as they are now. It
 // leaves out the sequence and the changes of a command for which alone is true.
@@ -290,7 +290,7 @@ func (c *committer) write(ctx context.Context, work *commit) error {
 	if err != nil {
 		return err
 	}
-	c.isOurs()
+	c.noteConfirmed()
 	failpoint.Reach(failpoint.Confirmed)
 	if c.p.tidier == nil {
 		return nil

@@ -58,13 +58,13 @@ func settle[T comparable](
 // trusts says whether what the server says of an insert without salt is enough: its token shows
 // that no other projector has inserted after the same state. Behind several servers it is not,
 // since the next query may ask another one, and not after a pause in which a token may be forgotten.
-func (c *committer) trusts() bool { return !c.copies && c.surelyOurs() }
+func (c *committer) trusts() bool { return !c.copies && c.confirmedLately() }
 
 // confirm reads the checkpoint, and waits until ClickHouse answers. Before the first insert
 // there is none; then the answer has the Log of expected.
 func (c *committer) confirm(ctx context.Context, expected Checkpoint) (cp Checkpoint, err error) {
 	cp, err = untilAnswered(ctx, c.p, c.p.store.Checkpoint)
-	c.isOurs()
+	c.noteConfirmed()
 	if cp.Row == 0 {
 		cp.Log = expected.Log // before the first insert there is no row that has it
 	}

@@ -17,7 +17,7 @@ const (
 	visibleProbe = 100 * time.Millisecond
 	// visiblePoll leaves the processors to the service: each look is a list.
 	visiblePoll = 20 * time.Millisecond
-	// visibleLimit is how many milliseconds p99 may be.
+	// visibleLimit is the highest p99, in milliseconds.
 	visibleLimit = 400
 )
 
