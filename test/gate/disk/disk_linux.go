@@ -82,6 +82,20 @@ func (d *Disk) On() (err error) {
 	return nil
 }
 
+// Sync returns when everything that was written to the file system is kept, as
+// after a machine that has run for a while.
+func (d *Disk) Sync() error {
+	dir, err := os.Open(d.Path())
+	if err != nil {
+		return fmt.Errorf("disk: sync: %w", err)
+	}
+	defer dir.Close()
+	if err := unix.Syncfs(int(dir.Fd())); err != nil {
+		return fmt.Errorf("disk: sync %s: %w", d.Path(), err)
+	}
+	return nil
+}
+
 // flushLimit is how long a cut waits for a flush.
 const flushLimit = time.Second
 
