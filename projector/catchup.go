@@ -13,7 +13,10 @@ const heldBatches = 20
 // first full batches. Merges take a third of the processors then, and do more than is needed:
 // afterwards the same parts are merged at once.
 type catchUp struct {
-	merges  *Merges // nil when merges do not wait
+	merges *Merges // nil when merges do not wait
+	// rebuild says that nobody but the fold reads the tables yet: the merges wait also
+	// behind the last full batch, and for as long as all sessions of a rebuild.
+	rebuild bool
 	batches int
 	release func(context.Context) error // nil when nothing is held
 }
@@ -26,7 +29,7 @@ func (c *catchUp) before(ctx context.Context, b *batch) error {
 	full := b.full() && b.command == nil
 	c.batches++
 	switch {
-	case c.batches > heldBatches, !full && c.release != nil:
+	case c.batches > heldBatches, !full && c.release != nil && !c.rebuild:
 		return c.end(ctx)
 	case !full, c.release != nil: // the very first batch is taken before it is full
 		return nil
@@ -38,7 +41,15 @@ func (c *catchUp) before(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// end lets the merges go on, for the rest of the session.
+// sessionEnds lets the merges go on, unless other sessions follow.
+func (c *catchUp) sessionEnds(ctx context.Context) error {
+	if c.rebuild {
+		return nil
+	}
+	return c.end(ctx)
+}
+
+// end lets the merges go on, for good.
 func (c *catchUp) end(ctx context.Context) error {
 	c.merges = nil
 	release := c.release

@@ -38,6 +38,54 @@ func (o *observedInserts) inserts() []bool {
 	return o.saw
 }
 
+// beforeTally is a connection that does something before the records are counted.
+type beforeTally struct {
+	driver.Conn
+	do func()
+}
+
+func (b *beforeTally) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
+	if strings.HasPrefix(query, "-- The number of records, the sum of their counts") {
+		b.do()
+	}
+	return b.Conn.QueryRow(ctx, query, args...)
+}
+
+// The merges of a rebuild wait until its tables are the live ones, also behind its last batch.
+func TestMergesWaitForARebuild(t *testing.T) {
+	t.Cleanup(projector.SetBatchSize(2))
+	l := newLedger(t)
+	for i := range 7 {
+		l.append(event(fmt.Sprint("problem ", i), fmt.Sprint(i)))
+	}
+	_, stop := l.start()
+	l.barrier()
+	stop()
+	cfg := l.config()
+	cfg.Own = true
+	p := must(t, cfg)
+	rebuild := l.rebuild()
+	compared, waited := 0, false
+	rebuild.Connect = func(database string) (driver.Conn, error) {
+		conn, err := l.Connect(t.Context(), database)
+		return &beforeTally{conn, func() {
+			compared++
+			waited = conn.Exec(t.Context(), "OPTIMIZE TABLE records FINAL") != nil
+		}}, err
+	}
+	if comparison, err := projector.Rebuild(t.Context(), p, rebuild); err != nil || !comparison.Swapped {
+		t.Fatalf("rebuilt: %+v, %v", comparison, err)
+	}
+	if compared != 1 || !waited {
+		t.Errorf("compared %d times, and merges waited then: %v", compared, waited)
+	}
+	for _, table := range []string{"records", "occurrences"} {
+		if l.Optimize(table) {
+			t.Errorf("the table %s is not merged after the rebuild", table)
+		}
+	}
+}
+
 // Merges wait while a session that begins behind writes its first full batches, and only then.
 func TestMergesWaitForACatchUp(t *testing.T) {
 	t.Cleanup(projector.SetBatchSize(2))

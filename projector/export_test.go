@@ -37,6 +37,24 @@ func SetStepRepeats(n uint64) (restore func()) {
 	return set(&stepRepeats, n)
 }
 
+// SetSearchedFrom sets from how many contexts on the projector reads what a search sees of them.
+func SetSearchedFrom(n int) (restore func()) { return set(&searchedFrom, n) }
+
+// WriteContexts writes the contexts of as many records, whose signatures begin with a byte. read
+// says how many of them the projector would read itself.
+func WriteContexts(ctx context.Context, s *Store, begin byte, payloads []string) (read int, err error) {
+	seen := newSearched()
+	changes := make([]change, len(payloads))
+	for i, payload := range payloads {
+		key := recordKey{errata.BookSystem, errata.Signature{begin, byte(i >> 8), byte(i)}}
+		changes[i] = change{key: key, now: &errata.Record{ID: errata.Position(i + 1)}, payload: []byte(payload)}
+		if seen.read([]byte(payload)) {
+			read++
+		}
+	}
+	return read, s.writePayloads(ctx, changes)
+}
+
 // SweepContexts empties contexts like the cleanup at sequence.
 func SweepContexts(ctx context.Context, s *Store, before int64, sequence uint64) error {
 	return s.sweepContexts(ctx, sweep{before: time.UnixMilli(before)}.chunk(0, 1), sequence)

@@ -156,7 +156,8 @@ func (m *Merges) Recover(ctx context.Context) error { return m.Tell(ctx, project
 
 // exchange calls do, which puts the tables of another store in the place of these. In
 // ClickHouse a table takes stopped merges along to its new name. So the merges of the other
-// tables are stopped first where these are held, and a hold also holds the new table.
+// tables are stopped first where these are held, and a hold also holds the new table. Merges
+// that somebody holds there, and nobody here, are started by the next [Merges.Tell].
 func (m *Merges) exchange(ctx context.Context, other *Store, do func() error) error {
 	if err := m.turn.Acquire(ctx, 1); err != nil {
 		return err
@@ -170,6 +171,9 @@ func (m *Merges) exchange(ctx context.Context, other *Store, do func() error) er
 	}
 	if err := other.awaitMerges(ctx, held); err != nil {
 		return err
+	}
+	for _, table := range other.merges.held() {
+		m.stopped[table] = true
 	}
 	return do()
 }

@@ -81,6 +81,7 @@ type Projector struct {
 	// are for the lag.
 	open, preparing, writing atomic.Int64
 	lossAccepted             atomic.Bool // see AcceptLoss
+	catchUp                  *catchUp    // of all sessions of a rebuild; nil when each has its own
 
 	work background.Runner
 	held *semaphore.Weighted // by whoever has stopped the work for a while
@@ -263,6 +264,18 @@ func (p *Projector) hold(ctx context.Context) (goOn func(), err error) {
 // AcceptLoss allows to fill empty tables from a purged log: the earlier records are
 // lost for good. Without it, that is ErrHistoryLost.
 func (p *Projector) AcceptLoss() { p.lossAccepted.Store(true) }
+
+// beginCatchUp is the catch-up of a session.
+func (p *Projector) beginCatchUp() *catchUp {
+	if p.catchUp != nil {
+		return p.catchUp
+	}
+	c := &catchUp{}
+	if p.cfg.Own {
+		c.merges = p.store.Merges()
+	}
+	return c
+}
 
 // Store returns the store that the projector writes. It implements
 // [eventlog.Answers].

@@ -111,6 +111,8 @@ func (r *rebuild) prepare(ctx context.Context) error {
 		cfg:   Config{Log: r.live.cfg.Log, ClickHouse: r.conn, Shard: r.live.cfg.Shard, Logger: r.live.cfg.Logger, Quiet: true, Own: r.live.cfg.Own, Gaps: &r.gaps},
 		store: NewStore(r.conn, r.live.cfg.Shard),
 	}
+	r.next.catchUp = r.next.beginCatchUp()
+	r.next.catchUp.rebuild = true
 	r.next.metrics = newMetrics(nil, func() float64 { return 0 })
 	if r.start, err = r.next.store.Checkpoint(ctx); err != nil {
 		return err
@@ -232,13 +234,17 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	return result, err
 }
 
-// exchange gives the rebuilt tables the names of the live ones.
+// exchange gives the rebuilt tables the names of the live ones. Their merges waited until now.
 func (r *rebuild) exchange(ctx context.Context) error {
 	var statements []string
 	for _, table := range projectionTables {
 		statements = append(statements, "EXCHANGE TABLES "+quoteName(r.database)+"."+table+" AND "+quoteName(r.database+RebuildSuffix)+"."+table)
 	}
-	return r.live.store.merges.exchange(ctx, r.next.store, func() error { return r.next.store.exec(ctx, statements...) })
+	err := r.live.store.merges.exchange(ctx, r.next.store, func() error { return r.next.store.exec(ctx, statements...) })
+	if err := r.live.store.merges.Tell(ctx); err != nil {
+		r.live.cfg.Logger.Warn("merges of tables were not started; the self-check starts them", "error", err)
+	}
+	return err
 }
 
 // dropPatience is how long drop waits until the old tables are gone from the disk.

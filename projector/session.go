@@ -24,7 +24,7 @@ const (
 type session struct {
 	p         *Projector
 	committer *committer
-	catchUp   catchUp
+	catchUp   *catchUp
 	window    *window
 	start     Checkpoint
 	rolled    rolledTo       // what the rollups held when the session began
@@ -94,14 +94,11 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	defer reader.Close()
 	s := &session{
 		p: p, committer: newCommitter(p, cp, totals, rolled, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
-		rolled: rolled, recording: recording{off: cp.RecordingOff}, budget: cp.Budget, rules: rules, until: until,
+		catchUp: p.beginCatchUp(), rolled: rolled, recording: recording{off: cp.RecordingOff}, budget: cp.Budget, rules: rules, until: until,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
 	}
 	s.budget.Spent = ""
 	s.committer.copies = copies
-	if p.cfg.Own {
-		s.catchUp.merges = p.store.Merges()
-	}
 	return s.run(ctx, reader)
 }
 
@@ -338,7 +335,7 @@ func (s *session) refill(f eventlog.Fact) error {
 
 // commit writes batches one after another.
 func (s *session) commit(ctx context.Context) error {
-	defer func() { s.tellMerges(s.catchUp.end(ctx)) }()
+	defer func() { s.tellMerges(s.catchUp.sessionEnds(ctx)) }()
 	defer s.committer.running.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -79,7 +79,6 @@ func (s *Store) tally(ctx context.Context, fold int) (t Tally, err error) {
 	dimensions := clickhouse.Named("dimensions", fold >= foldDimensions)
 	parts := []tallied{
 		{sqlTallyRecords, []any{clickhouse.Named("levels", fold >= foldLevels), dimensions}, []any{&t.Records, &t.Count, (*uint64)(&t.RecordsChecksum)}},
-		{sqlTallyContexts, nil, []any{&t.Payloads, (*uint64)(&t.PayloadsChecksum)}},
 		{sqlTallyHourly, []any{dimensions}, []any{&t.Hours, (*uint64)(&t.HoursChecksum)}},
 	}
 	if fold >= foldDimensions {
@@ -90,28 +89,32 @@ func (s *Store) tally(ctx context.Context, fold int) (t Tally, err error) {
 			return Tally{}, fmt.Errorf("count what stands in the projection: %w", err)
 		}
 	}
-	if fold >= foldOccurrences {
-		err = s.tallyOccurrences(ctx, &t)
+	if err = s.tallyRanges(ctx, sqlTallyContexts, t.Records, &t.Payloads, &t.PayloadsChecksum); err != nil {
+		return Tally{}, fmt.Errorf("count the contexts: %w", err)
 	}
-	return t, err
+	if fold >= foldOccurrences {
+		// Those of records that are gone are left out: they may still be on the disk, or not any more.
+		if err = s.tallyRanges(ctx, sqlTallyOccurrences, t.Records, &t.Occurred, &t.OccurrencesChecksum); err != nil {
+			return Tally{}, fmt.Errorf("count the occurrences: %w", err)
+		}
+	}
+	return t, nil
 }
 
-// talliedTogether is of how many records the occurrences are counted with one query,
-// which keeps the keys of these records in memory. Only tests change it.
+// talliedTogether is of how many records the contexts and the occurrences are counted with one
+// query, which keeps a hash of each in memory. Only tests change it.
 var talliedTogether uint64 = 1_000_000
 
-// tallyOccurrences counts the occurrences. Those of records that are gone are left out:
-// they may still be on the disk, or not any more.
-func (s *Store) tallyOccurrences(ctx context.Context, t *Tally) error {
-	chunks := int(min(t.Records/talliedTogether+1, maxSweepChunks))
+// tallyRanges counts what belongs to the records, one range of signatures after another.
+func (s *Store) tallyRanges(ctx context.Context, query string, records uint64, count *uint64, checksum *Checksum) error {
+	chunks := int(min(records/talliedTogether+1, maxSweepChunks))
 	for i := range chunks {
-		var count, checksum uint64
-		row := s.conn.QueryRow(ctx, sqlTallyOccurrences, sweep{}.chunk(i, chunks).rangeArgs()...)
-		if err := row.Scan(&count, &checksum); err != nil {
-			return fmt.Errorf("count the occurrences: %w", err)
+		var some, hash uint64
+		if err := s.conn.QueryRow(ctx, query, sweep{}.chunk(i, chunks).rangeArgs()...).Scan(&some, &hash); err != nil {
+			return err
 		}
-		t.Occurred += count
-		t.OccurrencesChecksum ^= Checksum(checksum)
+		*count += some
+		*checksum ^= Checksum(hash)
 	}
 	return nil
 }

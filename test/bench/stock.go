@@ -44,7 +44,7 @@ func (b *bench) folding(dir string) (_ *folding, err error) {
 		engines: e, stop: stop,
 		log: eventlog.Log{NATS: e.NATS.Conn(), JetStream: e.JetStream(), Stream: migrations.StreamName("")},
 	}
-	if f.projector, err = projector.New(context.Background(), projector.Config{Log: f.log, ClickHouse: e.ClickHouse()}); err != nil {
+	if f.projector, err = projector.New(context.Background(), projector.Config{Log: f.log, ClickHouse: e.ClickHouse(), Own: true}); err != nil {
 		return nil, errors.Join(err, stop())
 	}
 	if f.commander, err = eventlog.NewCommander(eventlog.CommanderConfig{Log: f.log, Answers: f.projector.Store()}); err != nil {

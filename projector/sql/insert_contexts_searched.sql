@@ -1,0 +1,1 @@
+INSERT INTO contexts (book, signature, id, payload, gone, words, event_id)
