@@ -128,6 +128,7 @@ type batch struct {
 	windowTime int64
 	deltas     map[recordKey]*delta
 	order      []recordKey // keys in log order: equal batches must make equal blocks
+	inOrder    []*delta    // their deltas, because looking all of them up takes a while
 	off        uint64      // events left out because recording was switched off
 	bytes      int
 	recording  recording // after the last fact
@@ -192,8 +193,7 @@ func (b *batch) count(e eventlog.Entry, at errata.Position, o eventlog.Origin) *
 	d, ok := b.deltas[key]
 	if !ok {
 		d = b.begin(e, at, o)
-		b.deltas[key] = d
-		b.order = append(b.order, key)
+		b.append(key, d)
 		return d
 	}
 	if b.budget.acts() && !bytes.Equal(o.Class, d.class) {
@@ -201,6 +201,12 @@ func (b *batch) count(e eventlog.Entry, at errata.Position, o eventlog.Origin) *
 	}
 	d.add(e, at)
 	return d
+}
+
+// append puts a delta behind the others.
+func (b *batch) append(key recordKey, d *delta) {
+	b.deltas[key] = d
+	b.order, b.inOrder = append(b.order, key), append(b.inOrder, d)
 }
 
 // begin makes a delta of its first event.

@@ -198,9 +198,9 @@ func (b *batch) overBudget(old map[recordKey]*errata.Record, spending spending) 
 		return nil
 	}
 	own, _ := openOwn(b.budget.Own)
-	kept := b.order[:0]
-	for _, key := range b.order {
-		d := b.deltas[key]
+	order, inOrder := b.order[:0], b.inOrder[:0]
+	for i, key := range b.order {
+		d := b.inOrder[i]
 		limit, has := own[d.project]
 		if !has {
 			limit = b.budget.Limit
@@ -214,9 +214,9 @@ func (b *batch) overBudget(old map[recordKey]*errata.Record, spending spending) 
 			}
 			p.records++
 		}
-		kept = append(kept, key)
+		order, inOrder = append(order, key), append(inOrder, d)
 	}
-	b.order = kept
+	b.order, b.inOrder = order, inOrder
 	slices.SortFunc(refused, func(a, b *delta) int { return cmp.Compare(a.id, b.id) })
 	return refused
 }
@@ -283,8 +283,7 @@ func (b *batch) overflow(refused []*delta, old map[recordKey]*errata.Record, spe
 			continue
 		}
 		d.overflow, d.overflowClass = true, class
-		b.deltas[key] = d
-		b.order = append(b.order, key)
+		b.append(key, d)
 	}
 }
 

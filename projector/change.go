@@ -116,10 +116,10 @@ func move(r errata.Record, status errata.Status, at errata.Position) errata.Reco
 // whose first event could not be decoded. Rules look at the records in w, nil for none.
 func changesOf(b *batch, keys []recordKey, old map[recordKey]*errata.Record, w *watching) (changes []change, unreadable []errata.Position) {
 	changes = make([]change, 0, len(keys))
-	for _, key := range keys {
+	for i, key := range keys {
 		ch := change{key: key, old: old[key], now: old[key]}
-		if d, folded := b.deltas[key]; folded {
-			d = d.whole()
+		if i < len(b.inOrder) {
+			d := b.inOrder[i].whole()
 			now, payload, err := advance(ch.old, d)
 			if err != nil {
 				unreadable = append(unreadable, now.ID)

@@ -2,6 +2,7 @@ package projector
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -18,7 +19,8 @@ type firstEvents struct {
 	// kept are the records whose first event this batch keeps, before those of the batch before
 	// it, which known may not have yet: without them 1 M events of 100,000 problems are folded
 	// a fifth slower.
-	before, kept map[recordKey]struct{}
+	// A record is there by the front of its signature; others with the same are read again.
+	before, kept map[uint64]struct{}
 }
 
 // needed says whether the first event of the record must be kept. While there is a budget,
@@ -33,13 +35,14 @@ func (f *firstEvents) needed(key recordKey, budget budget) bool {
 	if budget.acts() {
 		return true
 	}
-	if _, met := f.before[key]; met {
+	front := binary.LittleEndian.Uint64(key.signature[:])
+	if _, met := f.before[front]; met {
 		return false
 	}
 	if f.kept == nil {
-		f.kept = map[recordKey]struct{}{}
+		f.kept = map[uint64]struct{}{}
 	}
-	f.kept[key] = struct{}{}
+	f.kept[front] = struct{}{}
 	return true
 }
 
@@ -47,9 +50,8 @@ func (f *firstEvents) needed(key recordKey, budget budget) bool {
 // they were deleted meanwhile, or the filter was wrong. old has the records that exist. After
 // an error the session must begin again, with a filter that is made anew.
 func (c *committer) readAgain(ctx context.Context, b *batch, old map[recordKey]*errata.Record) error {
-	for _, key := range b.order {
-		d := b.deltas[key]
-		if old[key] != nil || d.sighting.Size() > 0 {
+	for i, d := range b.inOrder {
+		if d.sighting.Size() > 0 || old[b.order[i]] != nil {
 			continue
 		}
 		e, err := c.picker.Entry(ctx, d.id)
