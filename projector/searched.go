@@ -2,9 +2,7 @@ package projector
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/hex"
-	"errors"
 
 	"github.com/go-faster/jx"
 
@@ -12,23 +10,24 @@ import (
 )
 
 // searched reads from contexts what a search sees of them: the columns words and event_id of the
-// table contexts. ClickHouse finds out the same (migration 19) in ten times the time: it parses
-// each context twice, and to its end. Contexts with a text that is not ASCII are left to ClickHouse:
-// what the lower case of a letter is, must not be said by two programs. Of what is not a context of
-// a receiver, such as a text that is no JSON, both may read something else.
+// table contexts. ClickHouse finds out the same (migration 19), but parses each context twice, and
+// takes five times as long. Contexts with a text that is not ASCII are left to ClickHouse: what the
+// lower case of a letter is, must not be said by two programs. So are contexts that no receiver
+// writes.
 type searched struct {
 	words   []byte // in lower case
 	eventID []byte // 16 bytes, or none
 
-	decoder *jx.Decoder
-	wanted  contextMember // those that are still to be read
+	in  jsonScan
+	met contextMember // those that were read
 	// The texts of the context, and of the exception that was read last; causes are the lines of
 	// those before it.
 	id, message, transaction, class, said []byte
 	causes                                []byte
+	escapes                               *jx.Decoder
 }
 
-// contextMember are members of a context.
+// contextMember are members of a context, or of one of its exceptions.
 type contextMember uint8
 
 const (
@@ -36,55 +35,24 @@ const (
 	memberMessage
 	memberExceptions
 	memberTransaction
+	memberClass
+	memberSaid
 )
-
-// memberKeys are the keys of the members as they stand in a context. The receivers write no blanks.
-var memberKeys = [...]struct {
-	member contextMember
-	key    []byte
-}{
-	{memberID, []byte(`"event_id":`)}, {memberMessage, []byte(`"message":`)}, {memberExceptions, []byte(`"exceptions":`)},
-	{memberTransaction, []byte(`"transaction":`)},
-}
-
-// memberOf is the member with a key, 0 for others.
-func memberOf(key []byte) contextMember {
-	switch string(key) {
-	case "event_id":
-		return memberID
-	case "message":
-		return memberMessage
-	case "exceptions":
-		return memberExceptions
-	case "transaction":
-		return memberTransaction
-	default:
-		return 0
-	}
-}
 
 // previewLetters is how many letters of a message the row of its record has.
 const previewLetters = 200
 
-// errNotPlain: ClickHouse has to read the context.
-var errNotPlain = errors.New("the context is not plain")
-
-func newSearched() *searched { return &searched{decoder: jx.DecodeBytes(nil)} }
+func newSearched() *searched { return &searched{escapes: jx.DecodeBytes(nil)} }
 
 // read reads the context. It returns false if ClickHouse has to read it.
 func (s *searched) read(payload []byte) bool {
-	s.words, s.eventID, s.causes, s.wanted = s.words[:0], s.eventID[:0], s.causes[:0], 0
+	s.words, s.eventID, s.causes, s.met = s.words[:0], s.eventID[:0], s.causes[:0], 0
 	if len(payload) == 0 {
 		return true
 	}
 	s.id, s.message, s.transaction, s.class, s.said = s.id[:0], s.message[:0], s.transaction[:0], s.class[:0], s.said[:0]
-	for _, m := range memberKeys {
-		if bytes.Contains(payload, m.key) { // perhaps further inside
-			s.wanted |= m.member
-		}
-	}
-	s.decoder.ResetBytes(payload)
-	if s.members() != nil {
+	s.in.rest = payload
+	if !s.in.members(s.member) || !s.in.ended() {
 		return false
 	}
 	if beyondPreview(s.message) {
@@ -149,74 +117,70 @@ func (s *searched) readID() {
 	}
 }
 
-// members reads the texts of the context, and nothing behind the last of them.
-func (s *searched) members() error {
-	members, err := s.decoder.ObjIter()
-	for err == nil && s.wanted != 0 && members.Next() {
-		member := s.wanted & memberOf(members.Key())
-		s.wanted &^= member
-		switch member {
-		case memberID:
-			err = s.text(&s.id)
-		case memberMessage:
-			err = s.text(&s.message)
-		case memberTransaction:
-			err = s.text(&s.transaction)
-		case memberExceptions:
-			err = s.exceptions()
-		default:
-			err = s.decoder.Skip()
+// member reads a member of the context.
+func (s *searched) member(key []byte) bool {
+	switch string(key) {
+	case "event_id":
+		return s.text(memberID, &s.id)
+	case "message":
+		return s.text(memberMessage, &s.message)
+	case "transaction":
+		return s.text(memberTransaction, &s.transaction)
+	case "exceptions":
+		return s.first(memberExceptions) && s.in.elements(s.exception)
+	default:
+		return s.in.pass()
+	}
+}
+
+// exception reads the texts of an exception, and keeps those of the one before it: the last is the
+// thrown one, which the row has.
+func (s *searched) exception() bool {
+	oneLine(s.class)
+	oneLine(s.said)
+	s.causes = appendLine(appendLine(s.causes, s.class), s.said)
+	s.class, s.said = s.class[:0], s.said[:0]
+	s.met &^= memberClass | memberSaid
+	return s.in.members(s.exceptionMember)
+}
+
+func (s *searched) exceptionMember(key []byte) bool {
+	switch string(key) {
+	case "class":
+		return s.text(memberClass, &s.class)
+	case "message":
+		return s.text(memberSaid, &s.said)
+	default:
+		return s.in.pass()
+	}
+}
+
+// first is false for a second member of the same name.
+func (s *searched) first(member contextMember) bool {
+	again := s.met & member
+	s.met |= member
+	return again == 0
+}
+
+// text reads a member that is a text of ASCII characters.
+func (s *searched) text(member contextMember, to *[]byte) bool {
+	text, plain := s.in.text()
+	if text == nil || !s.first(member) {
+		return false
+	}
+	if plain {
+		*to = append((*to)[:0], text[1:len(text)-1]...)
+	} else {
+		var err error
+		s.escapes.ResetBytes(text)
+		if *to, err = s.escapes.StrAppend((*to)[:0]); err != nil {
+			return false
 		}
-	}
-	return cmp.Or(err, members.Err())
-}
-
-// exceptions reads the texts of all exceptions but the last, which is the thrown one.
-func (s *searched) exceptions() error {
-	if s.decoder.Next() != jx.Array {
-		return errNotPlain
-	}
-	all, err := s.decoder.ArrIter()
-	for err == nil && all.Next() {
-		oneLine(s.class)
-		oneLine(s.said)
-		s.causes = appendLine(appendLine(s.causes, s.class), s.said)
-		s.class, s.said = s.class[:0], s.said[:0]
-		err = s.exceptionMembers()
-	}
-	return cmp.Or(err, all.Err())
-}
-
-func (s *searched) exceptionMembers() error {
-	if s.decoder.Next() != jx.Object {
-		return errNotPlain
-	}
-	members, err := s.decoder.ObjIter()
-	for err == nil && members.Next() {
-		switch string(members.Key()) {
-		case "class":
-			err = s.text(&s.class)
-		case "message":
-			err = s.text(&s.said)
-		default:
-			err = s.decoder.Skip()
-		}
-	}
-	return cmp.Or(err, members.Err())
-}
-
-// text reads a text of ASCII characters.
-func (s *searched) text(to *[]byte) (err error) {
-	if s.decoder.Next() != jx.String {
-		return errNotPlain
-	}
-	if *to, err = s.decoder.StrAppend((*to)[:0]); err != nil {
-		return err
 	}
 	for _, c := range *to {
 		if c > '\x7f' {
-			return errNotPlain
+			return false
 		}
 	}
-	return nil
+	return true
 }

@@ -11,11 +11,11 @@ import (
 
 // odd are contexts that the receivers do not write, or seldom.
 var odd = []string{
-	``, `{}`, `[]`, `null`, `"text"`, `7`, `{"message":7}`, `{"message":null}`, `{"event_id":7}`,
+	``, `{}`, `[]`, `null`, `"text"`, `7`, `{"message":`, `{"message":"a"} x`, `{"message":"a\t"} `, `{ "message" : " a" , "n" : [ 1 , { } ] }`, `{"n":,"message":"a\n"}`, `{"n":}`, `{"n":1]`, `{"n":"\\\"\\\\","message":"a\n"}`, `{"message":7}`, `{"message":null}`, `{"event_id":7}`,
 	`{"message":"first","message":" second"}`, `{"exceptions":{}}`, `{"exceptions":[7]}`, `{"exceptions":[null,{"class":"A"}]}`, `{"exceptions":[]}`,
-	`{"exceptions":[{"class":"A"},{"class":"B"}],"exceptions":[{"class":"C"},{"class":"D"}]}`, `{"exceptions":[{"class":"A","message":"B"},{}]}`,
+	`{"exceptions":[{"class":"A"},{"class":"B"}],"exceptions":[{"class":"C"},{"class":"D"}]}`, `{"exceptions":[{"class":"A","class":"B"},{}]}`, `{"exceptions":[{"class":"A","message":"B"},{}]}`,
 	`{"exceptions":[{"class":7,"message":"m"},{}]}`, `{"exceptions":[{},{},{"class":"Thrown"}]}`, `{"exceptions":[{"class":"Only","message":"one"}]}`,
-	`{"message":"\u0041\n"}`, `{"message":"a\u0000b\t"}`, `{"message":" "}`, `{"message":"\n"}`, `{"transaction":"\t"}`,
+	`{"message":"\u0041\n"}`, `{"message":"a\u0000b\t"}`, `{"message":" "}`, `{"message":"\n"}`, `{"transaction":"\t"}`, `{"tr\u0061nsaction":"T"}`,
 	`{"event_id":"0123456789ABCDEF0123456789abcdef"}`, `{"event_id":"01234567-89ab-cdef-0123-456789ABCDEF"}`, `{"event_id":"0123456789abcdef0123456789abcde"}`,
 	`{"event_id":"-0-1-2-3456789abcdef0123456789abcdef--"}`, `{"event_id":"g123456789abcdef0123456789abcdef"}`, `{"event_id":"` + strings.Repeat("é", 32) + `"}`,
 	`{"context":{"message":"inner\n","event_id":"0123456789abcdef0123456789abcdef","transaction":"inner"},"tags":["message"]}`,
