@@ -32,9 +32,17 @@ var mergedPart = regexp.MustCompile(`^all_\d+_\d+_([1-9]\d*|\d+_\d+)$`)
 // text indexes nor ClickHouse projections. After a power cut a text index may be empty: then
 // ClickHouse does not load the part, and the parts that it merged are gone.
 type mergedParts struct {
-	store  string                 // folder of the tables
-	tables map[string]syncedTable // by folder
-	sync   func(folder string) error
+	store   string                 // folder of the folders of the tables
+	folders map[string]listing     // the store and its folders
+	tables  map[string]syncedTable // by folder
+	sync    func(folder string) error
+}
+
+// listing is what a folder had at the last look. To read 30 folders again each second would take
+// a tenth of what a service at rest takes.
+type listing struct {
+	changed time.Time // when the folder had changed
+	names   []string
 }
 
 // syncedTable is a table at the last look.
@@ -44,7 +52,7 @@ type syncedTable struct {
 }
 
 func newMergedParts(dataDir string) *mergedParts {
-	return &mergedParts{store: filepath.Join(dataDir, "store"), tables: map[string]syncedTable{}, sync: syncTree}
+	return &mergedParts{store: filepath.Join(dataDir, "store"), folders: map[string]listing{}, tables: map[string]syncedTable{}, sync: syncTree}
 }
 
 // run looks again and again until ctx ends.
@@ -54,7 +62,7 @@ func (m *mergedParts) run(ctx context.Context, log *slog.Logger) {
 
 // look syncs the merged parts that have come since the last look.
 func (m *mergedParts) look(ctx context.Context) error {
-	tables, err := filepath.Glob(filepath.Join(m.store, "*", "*"))
+	tables, err := m.list()
 	if err != nil {
 		return fmt.Errorf("list the folders of the tables: %w", err)
 	}
@@ -70,13 +78,55 @@ func (m *mergedParts) look(ctx context.Context) error {
 	return nil
 }
 
+// list returns the folders of the tables.
+func (m *mergedParts) list() (tables []string, err error) {
+	folders := map[string]listing{}
+	read := func(folder string) ([]string, error) {
+		now, err := m.read(folder)
+		folders[folder] = now
+		return now.names, err
+	}
+	groups, err := read(m.store)
+	for _, group := range groups {
+		some, failed := read(filepath.Join(m.store, group))
+		err = errors.Join(err, failed)
+		for _, table := range some {
+			tables = append(tables, filepath.Join(m.store, group, table))
+		}
+	}
+	m.folders = folders
+	return tables, err
+}
+
+// read lists a folder, from memory when it has not changed. One that is gone is empty.
+func (m *mergedParts) read(folder string) (listing, error) {
+	info, err := os.Stat(folder)
+	if err != nil {
+		return listing{}, gone(err)
+	}
+	last, now := m.folders[folder], listing{changed: info.ModTime()}
+	if settled(last.changed, now.changed) {
+		return last, nil
+	}
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		now.names = append(now.names, e.Name())
+	}
+	return now, gone(err)
+}
+
+// settled says whether a folder that had changed then and has changed now cannot have other names.
+func settled(then, now time.Time) bool {
+	return now.Equal(then) && time.Since(now) > mergedSettled
+}
+
 func (m *mergedParts) lookInto(table string) error {
 	info, err := os.Stat(table)
 	if err != nil {
 		return err
 	}
 	last, now := m.tables[table], syncedTable{changed: info.ModTime(), parts: map[string]bool{}}
-	if now.changed.Equal(last.changed) && time.Since(now.changed) > mergedSettled {
+	if settled(last.changed, now.changed) {
 		return nil
 	}
 	entries, err := os.ReadDir(table)

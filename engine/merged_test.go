@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 // TestMergedPartsAreSynced: each part that a merge or a mutation has made is synced once, and
@@ -67,6 +68,51 @@ func TestMergedPartsAreSynced(t *testing.T) {
 	look()
 	if len(m.tables) != 0 {
 		t.Errorf("%d tables are remembered, want none", len(m.tables))
+	}
+}
+
+// TestNewTableInAnOldFolder: a folder that has not changed for long is not read again, until it
+// changes.
+func TestNewTableInAnOldFolder(t *testing.T) {
+	dir := t.TempDir()
+	group := filepath.Join(dir, "store", "3e4")
+	m := newMergedParts(dir)
+	var synced []string
+	m.sync = func(folder string) error { synced = append(synced, filepath.Base(folder)); return nil }
+	come := func(table, part string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(group, table, part), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	age := func(folder string) {
+		t.Helper()
+		long := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(folder, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func() {
+		t.Helper()
+		if err := m.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	come("one", "all_1_2_1")
+	age(filepath.Join(dir, "store"))
+	age(group)
+	look()
+	come("two", "all_1_3_1")
+	age(group) // as if nothing had come
+	look()
+	if want := []string{"all_1_2_1"}; !slices.Equal(synced, want) {
+		t.Fatalf("synced %v, want %v: the folder is read again", synced, want)
+	}
+	come("three", "all_1_4_1")
+	look()
+	slices.Sort(synced)
+	if want := []string{"all_1_2_1", "all_1_3_1", "all_1_4_1"}; !slices.Equal(synced, want) {
+		t.Errorf("synced %v, want %v", synced, want)
 	}
 }
 

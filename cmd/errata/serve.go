@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/internal/memory"
 )
 
@@ -42,6 +43,7 @@ func newServe(t *terminal) *cobra.Command {
 func serve(ctx context.Context, t *terminal, c *config) error {
 	logger := newLogger(t.err, c.logLevel, c.logFormat)
 	c.service.ClickHouseMemory = memory.Size(t.lookup, c.service.ClickHouseDSN == "", logger)
+	background.WakeTogether()
 	atRest, end := context.WithCancel(ctx)
 	var giving sync.WaitGroup
 	giving.Go(func() { memory.GiveBack(atRest) })

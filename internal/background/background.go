@@ -118,7 +118,7 @@ func (l Loop) Run(ctx context.Context) {
 			row++
 			l.Failed(err, row)
 		}
-		pause := l.Every
+		pause := together(time.Now(), l.Every)
 		if l.Pauses != (Pauses{}) && (err != nil || pause == 0) {
 			pause = tries.next()
 		}
