@@ -85,9 +85,9 @@ func TestNewTableInAnOldFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	long := time.Now().Add(-time.Hour)
 	age := func(folder string) {
 		t.Helper()
-		long := time.Now().Add(-time.Hour)
 		if err := os.Chtimes(folder, long, long); err != nil {
 			t.Fatal(err)
 		}
