@@ -1,7 +1,6 @@
 package background
 
 import (
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 )
@@ -13,7 +12,7 @@ var turn atomic.Int64
 // WakeTogether lets the pauses of loops end at the same moment of a second, those of a second or
 // more. A process at rest takes most of its processor time for waking up. The moment is another one
 // in each process, so that several on a machine do not take the processors from each other.
-func WakeTogether() { turn.Store(1 + rand.Int64N(int64(time.Second)-1)) }
+func WakeTogether() { turn.Store(1 + time.Now().UnixNano()%int64(time.Second-1)) }
 
 // together is the pause that ends at that moment, up to half a second earlier or later.
 func together(now time.Time, pause time.Duration) time.Duration {
