@@ -40,6 +40,13 @@ func SetStepRepeats(n uint64) (restore func()) {
 // SetSearchedFrom sets from how many contexts on the projector reads what a search sees of them.
 func SetSearchedFrom(n int) (restore func()) { return set(&searchedFrom, n) }
 
+// ReadSearched reads what a search sees of a context. plain is false if ClickHouse has to read it.
+func ReadSearched(payload []byte) (words, eventID string, plain bool) {
+	s := newSearched()
+	plain = s.read(payload)
+	return string(s.words), string(s.eventID), plain
+}
+
 // WriteContexts writes the contexts of as many records, whose signatures begin with a byte. read
 // says how many of them the projector would read itself.
 func WriteContexts(ctx context.Context, s *Store, begin byte, payloads []string) (read int, err error) {

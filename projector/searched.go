@@ -12,8 +12,9 @@ import (
 // searched reads from contexts what a search sees of them: the columns words and event_id of the
 // table contexts. ClickHouse finds out the same (migration 19), but parses each context twice, and
 // takes five times as long. Contexts with a text that is not ASCII are left to ClickHouse: what the
-// lower case of a letter is, must not be said by two programs. So are contexts that no receiver
-// writes.
+// lower case of a letter is, must not be said by two programs. So are contexts in which a member is
+// there twice or is no text. In what is no JSON, which no receiver writes, ClickHouse sees nothing and
+// this may see something.
 type searched struct {
 	words   []byte // in lower case
 	eventID []byte // 16 bytes, or none

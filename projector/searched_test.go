@@ -1,6 +1,8 @@
 package projector_test
 
 import (
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -98,4 +100,84 @@ func TestSearchedLikeClickHouse(t *testing.T) {
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A context that was cut is left to ClickHouse.
+func TestSearchedOfAPrefix(t *testing.T) {
+	whole := `{"source":"sentry","event_id":"0123456789abcdef0123456789abcdef","message":"a \"b\"\n","exceptions":[{"class":"A","frames":[{"line":-7}]},{"message":"m"}],"handled":true}`
+	if words, id, plain := projector.ReadSearched([]byte(whole)); !plain || words != "a \"b\" \na" || len(id) != 16 {
+		t.Fatalf("read %q and an id of %d bytes, plain: %v", words, len(id), plain)
+	}
+	for n := 1; n < len(whole); n++ {
+		if _, _, plain := projector.ReadSearched([]byte(whole[:n])); plain {
+			t.Errorf("%q was read", whole[:n])
+		}
+	}
+}
+
+// FuzzSearched compares what is read of JSON with what a general decoder finds in it.
+func FuzzSearched(f *testing.F) {
+	for _, payload := range odd {
+		f.Add([]byte(payload))
+	}
+	random := rand.New(rand.NewPCG(20, 0))
+	for range 50 {
+		f.Add([]byte(someContext(random)))
+	}
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		words, id, plain := projector.ReadSearched(payload)
+		if !plain || !json.Valid(payload) {
+			return
+		}
+		wantWords, wantID := searchedByDecoder(t, payload)
+		if words != wantWords || id != wantID {
+			t.Errorf("of %q read %q and %x, want %q and %x", payload, words, id, wantWords, wantID)
+		}
+	})
+}
+
+// searchedByDecoder is what a search sees of a context of ASCII texts.
+func searchedByDecoder(t *testing.T, payload []byte) (words, id string) {
+	t.Helper()
+	var members map[string]json.RawMessage
+	var exceptions []map[string]json.RawMessage
+	decode := func(from json.RawMessage, to any) {
+		if from == nil {
+			return
+		}
+		if err := json.Unmarshal(from, to); err != nil {
+			t.Fatalf("%q: %v", payload, err)
+		}
+	}
+	text := func(from json.RawMessage) (s string) {
+		decode(from, &s)
+		return s
+	}
+	decode(payload, &members)
+	decode(members["exceptions"], &exceptions)
+	line := strings.NewReplacer("\n", " ", "\t", " ").Replace
+	var lines []string
+	add := func(text string) {
+		if text != "" {
+			lines = append(lines, line(text))
+		}
+	}
+	for i := 0; i+1 < len(exceptions); i++ {
+		add(text(exceptions[i]["class"]))
+		add(text(exceptions[i]["message"]))
+	}
+	add(text(members["transaction"]))
+	message := text(members["message"])
+	if len(message) <= 200 && line(message) == message && strings.Trim(message, " ") == message {
+		message = ""
+	}
+	if message != "" || len(lines) > 0 {
+		words = strings.ToLower(line(message) + "\n" + strings.Join(lines, "\n"))
+	}
+	if digits := strings.ReplaceAll(text(members["event_id"]), "-", ""); len(digits) == 32 {
+		if bytes, err := hex.DecodeString(digits); err == nil {
+			id = string(bytes)
+		}
+	}
+	return words, id
 }
