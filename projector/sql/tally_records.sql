@@ -1,5 +1,5 @@
--- The number of records, the sum of their counts, and a checksum. XOR needs no order, and
--- a row and the row that cancels it have the same hash, so that no FINAL is needed.
+-- The number of records, the sum of their counts, and a checksum. XOR needs no order. It
+-- needs no FINAL either: a row and the row that cancels it have the same hash.
 -- Without levels or dimensions the checksum leaves out what an older version of the
 -- fold saw otherwise.
 SELECT toUInt64(sum(sign)), toUInt64(sum(toInt64(count) * sign)),
