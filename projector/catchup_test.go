@@ -38,19 +38,6 @@ func (o *observedInserts) inserts() []bool {
 	return o.saw
 }
 
-// beforeTally is a connection that does something before the records are counted.
-type beforeTally struct {
-	driver.Conn
-	do func()
-}
-
-func (b *beforeTally) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
-	if strings.HasPrefix(query, "-- The number of records, the sum of their counts") {
-		b.do()
-	}
-	return b.Conn.QueryRow(ctx, query, args...)
-}
-
 // The merges of a rebuild wait until its tables are the live ones, also behind its last batch.
 func TestMergesWaitForARebuild(t *testing.T) {
 	t.Cleanup(projector.SetBatchSize(2))
@@ -68,9 +55,11 @@ func TestMergesWaitForARebuild(t *testing.T) {
 	compared, waited := 0, false
 	rebuild.Connect = func(database string) (driver.Conn, error) {
 		conn, err := l.Connect(t.Context(), database)
-		return &beforeTally{conn, func() {
-			compared++
-			waited = conn.Exec(t.Context(), "OPTIMIZE TABLE records FINAL") != nil
+		return heard{Conn: conn, after: func(statement string) {
+			if strings.HasPrefix(statement, countsRecords) {
+				compared++
+				waited = conn.Exec(t.Context(), "OPTIMIZE TABLE records FINAL") != nil
+			}
 		}}, err
 	}
 	if comparison, err := projector.Rebuild(t.Context(), p, rebuild); err != nil || !comparison.Swapped {

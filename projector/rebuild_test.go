@@ -12,6 +12,8 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
+const countsRecords = "-- The number of records, the sum of their counts" // tally_records.sql
+
 // straggler is a connection that does something just before the live projection is
 // counted for the first time.
 type straggler struct {
@@ -21,7 +23,7 @@ type straggler struct {
 }
 
 func (s *straggler) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
-	if strings.HasPrefix(query, "-- The number of records, the sum of their counts") {
+	if strings.HasPrefix(query, countsRecords) {
 		s.once.Do(s.then)
 	}
 	return s.Conn.QueryRow(ctx, query, args...)
