@@ -59,7 +59,7 @@ func MakeFirstKeys(ctx context.Context, dir *datadir.Dir, store keyStore, logger
 	if err := os.Remove(dir.Join(datadir.MakeKeysFile)); err != nil {
 		return false, fmt.Errorf("finish the first start: %w", err)
 	}
-	return true, datadir.SyncDir(dir.Join(datadir.KeysDir))
+	return true, datadir.Sync(dir.Join(datadir.KeysDir))
 }
 
 // makeFirstKey makes one key unless its file holds a key that works.

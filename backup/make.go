@@ -189,7 +189,7 @@ func (w *writer) finish(folder string) (m Manifest, err error) {
 	if err := os.Rename(w.folder, folder); err != nil {
 		return m, err
 	}
-	return m, datadir.SyncDir(filepath.Dir(folder))
+	return m, datadir.Sync(filepath.Dir(folder))
 }
 
 // syncFolders brings the names of all files below a folder to the disk.
@@ -198,6 +198,6 @@ func syncFolders(folder string) error {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
-		return datadir.SyncDir(path)
+		return datadir.Sync(path)
 	})
 }

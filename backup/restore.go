@@ -62,7 +62,7 @@ func Restore(ctx context.Context, c RestoreConfig) (m Manifest, err error) {
 	if err := os.Remove(dir.Join(datadir.RestoringFile)); err != nil {
 		return m, err
 	}
-	return m, datadir.SyncDir(dir.Path())
+	return m, datadir.Sync(dir.Path())
 }
 
 func (c RestoreConfig) restoreAll(ctx context.Context, dir *datadir.Dir, m Manifest) error {

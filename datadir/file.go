@@ -24,17 +24,17 @@ func WriteFile(path, text string) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return SyncDir(dir)
+	return Sync(dir)
 }
 
-// SyncDir brings added and removed names of a folder to the disk.
-func SyncDir(path string) error {
-	dir, err := os.Open(path)
+// Sync brings a file to the disk, or the added and removed names of a folder.
+func Sync(path string) error {
+	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("sync folder: %w", err)
+		return fmt.Errorf("sync: %w", err)
 	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("sync folder %s: %w", path, err)
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("sync %s: %w", path, err)
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func putAside(dir *datadir.Dir, want membership) error {
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return errors.Join(os.Rename(dir.Join(datadir.NATSDir), dir.Join(datadir.AloneDir)), datadir.SyncDir(dir.Path()))
+	return errors.Join(os.Rename(dir.Join(datadir.NATSDir), dir.Join(datadir.AloneDir)), datadir.Sync(dir.Path()))
 }
 
 // putBack makes the folder again that of a service of its own.
@@ -101,7 +101,7 @@ func putBack(dir *datadir.Dir) error {
 	if err := os.Rename(dir.Join(datadir.AloneDir), dir.Join(datadir.NATSDir)); err != nil {
 		return err
 	}
-	return errors.Join(datadir.SyncDir(dir.Path()), os.Remove(dir.Join(datadir.ClusterFile)))
+	return errors.Join(datadir.Sync(dir.Path()), os.Remove(dir.Join(datadir.ClusterFile)))
 }
 
 // move starts a server on the old files beside that of the node, and moves the streams.

@@ -66,8 +66,8 @@ func TestMergedPartsAreSynced(t *testing.T) {
 		t.Fatal(err)
 	}
 	look()
-	if len(m.tables) != 0 {
-		t.Errorf("%d tables are remembered, want none", len(m.tables))
+	if len(m.synced) != 0 || len(m.folders) != 2 {
+		t.Errorf("remembered are the parts %v and the folders %v, want the store and its only folder", m.synced, m.folders)
 	}
 }
 
