@@ -3,9 +3,10 @@ package selfcheck
 import "slices"
 
 // tellAside logs each part that ClickHouse has set aside, once. ClickHouse sets
-// parts aside at its start, and the projector folds their rows again before the
-// first look. Without this message nobody would hear of them.
-func (c *Checker) tellAside(aside []part) {
+// parts aside at its start, and loads the parts that they were merged of if those
+// are still there. Otherwise the projector folds their rows again before the first
+// look. Without this message nobody would hear of them.
+func (c *Checker) tellAside(aside []part, held map[string][]blocks) {
 	told := c.mark.Aside
 	c.mark.Aside = nil
 	for _, p := range aside {
@@ -15,14 +16,22 @@ func (c *Checker) tellAside(aside []part) {
 			continue
 		}
 		what := "part " + p.name + " of table " + p.table + " was broken, and ClickHouse has set it aside"
+		if p.blocks.heldBy(held[p.table]) {
+			c.setAsideTold(p, what, "other parts have its rows")
+			continue
+		}
 		if !(Damage{Table: p.table}).remade() {
 			c.cfg.Logger.Error("ClickHouse has set a broken part aside, and its rows cannot be made again from the log: restore the table from a backup", "table", p.table, "part", p.name)
 			continue
 		}
-		c.cfg.Logger.Warn("ClickHouse has set a broken part aside; its rows are made again from the log", "table", p.table, "part", p.name)
-		c.metrics.mends.WithLabelValues("aside").Inc()
-		c.mended(what + "; its rows were made again from the log")
+		c.setAsideTold(p, what, "its rows are made again from the log")
 	}
+}
+
+func (c *Checker) setAsideTold(p part, what, rows string) {
+	c.cfg.Logger.Warn("ClickHouse has set a broken part aside; "+rows, "table", p.table, "part", p.name)
+	c.metrics.mends.WithLabelValues("aside").Inc()
+	c.mended(what + "; " + rows)
 }
 
 // mended notes the last mend in the mark, so that [Checker.Check] shows it later.

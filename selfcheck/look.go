@@ -140,20 +140,22 @@ func (c *Checker) readParts(ctx context.Context, r *Result, everything bool) err
 	return c.mark.write(c.cfg.Mark)
 }
 
-// gone adds the parts that are missing and that no merge has replaced.
+// gone adds the parts that are missing and whose rows no other parts have.
 func (c *Checker) gone(ctx context.Context, damage []Damage, all []part, tables map[string]string) ([]Damage, error) {
-	lost := c.mark.missing(all, tables)
+	held, err := c.held(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	lost := c.mark.missing(held, tables)
 	aside, err := c.setAside(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c.tellAside(aside)
+	c.tellAside(aside, held)
 	for _, p := range aside {
-		if !followed(p.table) {
-			continue
-		}
-		same := func(q part) bool { return q.table == p.table && q.blocks.covers(p.blocks) }
-		if !slices.ContainsFunc(all, same) && !slices.ContainsFunc(lost, same) {
+		if followed(p.table) && !p.blocks.heldBy(held[p.table]) && !slices.ContainsFunc(lost, func(q part) bool {
+			return q.table == p.table && p.blocks.heldBy([]blocks{q.blocks})
+		}) {
 			lost = append(lost, p)
 		}
 	}

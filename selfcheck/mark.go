@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 )
 
@@ -65,18 +64,14 @@ func (m mark) write(path string) error {
 	return nil
 }
 
-// missing returns the parts of the mark whose blocks no active part holds. Parts
-// of a table that was exchanged for another one are left out.
-func (m mark) missing(now []part, tables map[string]string) (gone []part) {
-	active := map[string][]part{}
-	for _, p := range now {
-		active[p.uuid] = append(active[p.uuid], p)
-	}
+// missing returns the parts of the mark whose blocks the active parts do not hold.
+// Parts of a table that was exchanged for another one are left out.
+func (m mark) missing(held map[string][]blocks, tables map[string]string) (gone []part) {
 	for uuid, parts := range m.Parts {
 		table, there := tables[uuid]
-		for name, held := range parts {
-			if there && !slices.ContainsFunc(active[uuid], func(p part) bool { return p.blocks.covers(held) }) {
-				gone = append(gone, part{table: table, uuid: uuid, name: name, blocks: held})
+		for name, had := range parts {
+			if there && !had.heldBy(held[table]) {
+				gone = append(gone, part{table: table, uuid: uuid, name: name, blocks: had})
 			}
 		}
 	}

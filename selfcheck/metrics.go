@@ -19,7 +19,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		bytes: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "errata_selfcheck_bytes_total", Help: "Bytes of the tables that were compared with their checksums."}),
 		mends: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "errata_selfcheck_mends_total", Help: "Automatic repairs, by outcome: done, failed, or aside for a part that ClickHouse has set aside and whose rows are made again from the log."}, []string{"outcome"}),
+			Name: "errata_selfcheck_mends_total", Help: "Automatic repairs, by outcome: done, failed, or aside for a part that ClickHouse has set aside: other parts have its rows, or they are made again from the log."}, []string{"outcome"}),
 	}
 	if r != nil {
 		r.MustRegister(m.seconds, m.damage, m.bytes, m.mends)

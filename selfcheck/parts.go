@@ -18,6 +18,8 @@ var (
 	sqlParts string
 	//go:embed sql/detached.sql
 	sqlDetached string
+	//go:embed sql/mutations.sql
+	sqlMutations string
 	//go:embed sql/broken_projections.sql
 	sqlBrokenProjections string
 )
@@ -32,12 +34,6 @@ type part struct {
 
 // id is different for all parts, also after a table was exchanged for another.
 func (p part) id() string { return p.uuid + "/" + p.name }
-
-// blocks is the range of insert numbers that a part holds.
-type blocks struct{ First, Last int64 }
-
-// covers reports whether b holds all blocks of other.
-func (b blocks) covers(other blocks) bool { return b.First <= other.First && other.Last <= b.Last }
 
 // parts lists the active parts of our tables, the youngest first, and the tables
 // by their uuids.
@@ -85,6 +81,29 @@ func (c *Checker) setAside(ctx context.Context) (all []part, err error) {
 		}
 	}
 	return all, rows.Err()
+}
+
+// held returns by table the blocks of its active parts, and the numbers that no
+// part can have because mutations have taken them.
+func (c *Checker) held(ctx context.Context, active []part) (held map[string][]blocks, err error) {
+	held = map[string][]blocks{}
+	for _, p := range active {
+		held[p.table] = append(held[p.table], p.blocks)
+	}
+	rows, err := c.cfg.ClickHouse.Query(ctx, sqlMutations)
+	if err != nil {
+		return nil, fmt.Errorf("list the mutations of the tables: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table string
+		var number int64
+		if err := rows.Scan(&table, &number); err != nil {
+			return nil, fmt.Errorf("list the mutations of the tables: %w", err)
+		}
+		held[table] = append(held[table], blocks{number, number})
+	}
+	return held, rows.Err()
 }
 
 // checkPart has ClickHouse compare every file of the part with its checksum, also
