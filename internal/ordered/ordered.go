@@ -57,9 +57,9 @@ type Config struct {
 // Reader reads a stream. One goroutine may call Next at a time.
 type Reader struct {
 	cfg       Config
-	next      uint64                    // the first sequence that was not delivered
-	delivered uint64                    // by the present consumer
-	pending   uint64                    // messages behind the last one, as the node with the consumer knows
+	next      uint64 // the first sequence that was not delivered
+	delivered uint64 // by the present consumer
+	still     still
 	consumer  string                    // "" when it was given up
 	messages  jetstream.MessagesContext // nil while there is no consumer
 
@@ -74,6 +74,8 @@ type Reader struct {
 func Open(ctx context.Context, cfg Config) (*Reader, error) {
 	r := &Reader{cfg: cfg, next: max(cfg.From, 1), stopped: make(chan struct{})}
 	r.unwatch = OnReconnect(cfg.JetStream.Conn(), r.lose)
+	r.still.timer = time.AfterFunc(stillMost, r.look)
+	r.still.timer.Stop()
 	tries := 0
 	err := r.open(ctx, func(err error) bool {
 		tries++
@@ -81,7 +83,7 @@ func Open(ctx context.Context, cfg Config) (*Reader, error) {
 		return !silent || tries == openTries
 	})
 	if err != nil {
-		r.unwatch()
+		r.Stop()
 		return nil, err
 	}
 	return r, nil
@@ -97,7 +99,9 @@ func (r *Reader) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetadat
 				return nil, nil, err
 			}
 		}
+		r.still.turns.Add(1)
 		msg, err := r.messages.Next(jetstream.NextContext(ctx))
+		r.still.turns.Add(1)
 		switch {
 		case err == nil:
 			meta, err := msg.Metadata()
@@ -105,7 +109,8 @@ func (r *Reader) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetadat
 				return nil, nil, fmt.Errorf("metadata of a message: %w", err)
 			}
 			if meta.Sequence.Consumer == r.delivered+1 {
-				r.delivered, r.next, r.pending = r.delivered+1, meta.Sequence.Stream+1, meta.NumPending
+				r.delivered, r.next = r.delivered+1, meta.Sequence.Stream+1
+				r.still.got(meta.NumPending)
 				return msg, meta, nil
 			}
 			// One was lost between the server and here.
@@ -168,7 +173,8 @@ func (r *Reader) create(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.consumer, r.messages, r.delivered, r.pending = name, messages, 0, consumer.CachedInfo().NumPending
+	r.consumer, r.messages, r.delivered = name, messages, 0
+	r.still.expect(consumer.CachedInfo().NumPending)
 	switch { // meanwhile
 	case r.isStopped():
 		r.giveUp()
@@ -186,6 +192,15 @@ func (r *Reader) lose() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.giveUp()
+}
+
+// look gives up a consumer that stands still. The Next that waits gets another one.
+func (r *Reader) look() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.isStopped() && r.still.stands() {
+		r.giveUp()
+	}
 }
 
 // drop gives up the consumer, for another one.
@@ -219,6 +234,7 @@ func (r *Reader) Stop() {
 		close(r.stopped)
 	}
 	r.unwatch()
+	r.still.timer.Stop()
 	r.giveUp()
 }
 

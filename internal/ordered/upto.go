@@ -21,7 +21,7 @@ var (
 // some tries the error is ErrBehind.
 func (r *Reader) NextUpTo(ctx context.Context, last uint64) (jetstream.Msg, *jetstream.MsgMetadata, error) {
 	for tries := 1; r.next <= last; tries++ {
-		if r.pending > 0 {
+		if r.still.more.Load() > 0 {
 			msg, meta, err := r.Next(ctx)
 			if err == nil && meta.Sequence.Stream > last {
 				return nil, nil, ErrEnd

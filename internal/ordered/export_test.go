@@ -1,0 +1,4 @@
+package ordered
+
+// PullBytes is for messages that fill one pull.
+const PullBytes = pullBytes
