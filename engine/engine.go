@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/errata-log/errata/certs"
 	"github.com/errata-log/errata/datadir"
@@ -51,21 +52,29 @@ func Start(ctx context.Context, cfg Config) (_ *Engines, err error) {
 		}
 	}()
 
-	if err = e.startNATS(ctx); err != nil {
+	if err = e.startBoth(ctx); err != nil {
 		return nil, err
 	}
-	if cfg.IsLeaf() {
-		if cfg.Registerer != nil {
-			if err = cfg.Registerer.Register(e.NATS.joinedGauge()); err != nil {
-				return nil, fmt.Errorf("engine: register metrics: %w", err)
-			}
+	if cfg.IsLeaf() && cfg.Registerer != nil {
+		if err = cfg.Registerer.Register(e.NATS.joinedGauge()); err != nil {
+			return nil, fmt.Errorf("engine: register metrics: %w", err)
 		}
-		return e, nil
-	}
-	if err = e.startClickHouse(ctx); err != nil {
-		return nil, err
 	}
 	return e, nil
+}
+
+// startBoth starts the engines at the same time: after a power cut NATS reads all of its log,
+// while ClickHouse loads its library. An ingest node has NATS alone.
+func (e *Engines) startBoth(ctx context.Context) error {
+	if e.cfg.LogMaxBytes == 0 {
+		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.path(""), e.cfg.NATSURL == "")
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return e.startNATS(ctx) })
+	if !e.cfg.IsLeaf() {
+		group.Go(func() error { return e.startClickHouse(ctx) })
+	}
+	return group.Wait()
 }
 
 // nats says which NATS to use. The embedded one is not open to others yet.
@@ -82,9 +91,6 @@ func (c Config) nats() NATSConfig {
 }
 
 func (e *Engines) startNATS(ctx context.Context) (err error) {
-	if e.cfg.LogMaxBytes == 0 {
-		e.cfg.LogMaxBytes = defaultLogMaxBytes(e.cfg.path(""), e.cfg.NATSURL == "")
-	}
 	cfg := e.cfg.nats()
 	cfg.Clients = NATSClients{Addr: e.cfg.NATSListen, Publish: e.cfg.Publish}
 	cfg.Leaves, cfg.Hub = NATSLeaves{Addr: e.cfg.NATSLeafListen}, NATSHub{URL: e.cfg.NATSLeaf}
