@@ -15,13 +15,16 @@ import (
 // markFile is the file of the data folder that says how far the log reached.
 const markFile = "log.mark"
 
+// windowFolder is the folder of the data folder with the event ids that a start needs.
+const windowFolder = "window"
+
 // makeProjector makes the projector and does not start it. The projector stops after
 // the log, so that it has a chance to fold the last facts.
 func (a *App) makeProjector(context.Context) (err error) {
 	a.projector, err = projector.NewUnlocated(projector.Config{
 		Log: a.stream(), ClickHouse: a.engines.ClickHouse(),
 		Logger: a.logger, Registerer: a.registry, Gaps: a.logCare, Elsewhere: a.options.Cluster.On(),
-		Own: a.options.ClickHouseDSN == "",
+		Own: a.options.ClickHouseDSN == "", WindowFolder: a.dir.Join(windowFolder),
 	})
 	if err != nil {
 		return err

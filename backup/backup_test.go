@@ -35,7 +35,7 @@ func TestPlainFiles(t *testing.T) {
 	data := t.TempDir()
 	for _, name := range []string{
 		"signin.secret", "other.secret", "keys/admin.key", "geo/country.mmdb", "acme/errata.example", // kept
-		"errata.lock", "log.mark", "selfcheck.json", "keys.copy", "signin.secret.new", "keys/.new-123", "nats/jetstream/x", "clickhouse/store/x", "run/engine/x", "legacy/system/php.log", "yesterday/backup.json",
+		"errata.lock", "log.mark", "selfcheck.json", "keys.copy", "signin.secret.new", "keys/.new-123", "nats/jetstream/x", "clickhouse/store/x", "run/engine/x", "legacy/system/php.log", "yesterday/backup.json", "window/x.ids",
 	} {
 		path := filepath.Join(data, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(name), 0o600)); err != nil {

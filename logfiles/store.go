@@ -116,9 +116,22 @@ func (s Stream) files() ([]file, error) {
 
 // read reads a file; ok is false for one that is compressed.
 func (f file) read() (content []byte, ok bool, err error) {
-	if content, err = os.ReadFile(f.path); err != nil {
+	return f.readInto(new(bytes.Buffer))
+}
+
+// readInto is read. The content is in the buffer.
+func (f file) readInto(buffer *bytes.Buffer) (content []byte, ok bool, err error) {
+	in, err := os.Open(f.path)
+	if err != nil {
 		return nil, false, fmt.Errorf("read a file of the log: %w", err)
 	}
+	defer in.Close()
+	buffer.Reset()
+	buffer.Grow(int(f.size) + bytes.MinRead) // ReadFrom wants room behind the end
+	if _, err := buffer.ReadFrom(in); err != nil {
+		return nil, false, fmt.Errorf("read a file of the log: %w", err)
+	}
+	content = buffer.Bytes()
 	return content, !bytes.HasPrefix(content, compressed), nil
 }
 

@@ -155,7 +155,7 @@ func newBatch(rolled rolledTo) *batch {
 // fold counts the events of the block at sequence seq, each id once. It counts none
 // when recording is off at this sequence.
 func (b *batch) fold(w *window, seq uint64, block eventlog.Block, rec recording) {
-	w.begin(seq, block)
+	w.begin(seq, block.Received, block.Len())
 	if b.rules != nil {
 		b.clocks = append(b.clocks, clockAt{seq, w.clock})
 	}

@@ -57,7 +57,7 @@ func (m *ledgerModel) fact(t *rapid.T, f eventlog.Fact) {
 			t.Fatal(err)
 		}
 		m.clock(block.Received / millisPerHour)
-		m.window.begin(f.Sequence, block)
+		m.window.begin(f.Sequence, block.Received, block.Len())
 		block.Entries(func(i int, entry eventlog.Entry) {
 			e, err := entry.Event()
 			if err != nil {

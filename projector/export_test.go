@@ -2,6 +2,7 @@ package projector
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -123,4 +124,20 @@ func RollUp(ctx context.Context, s *Store, from, to uint64, salt int) (written b
 func Step(ctx context.Context, s *Store, at Checkpoint, to uint64, salt int) (written bool, err error) {
 	receipt, err := s.write(ctx, &commit{from: at, to: at.next(to), salt: salt})
 	return receipt.written(), err
+}
+
+// OtherIDs replaces all ids in a file of event ids.
+func OtherIDs(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	s, err := decodeIDs(data)
+	if err != nil {
+		return err
+	}
+	for i := range s.ids {
+		s.ids[i] ^= 0xff
+	}
+	return os.WriteFile(path, s.encode(), 0o600)
 }

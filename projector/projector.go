@@ -36,6 +36,9 @@ type Config struct {
 	Elsewhere bool
 	// Gaps decides about gaps of the log. With nil, for tests, all are passed.
 	Gaps Gaps
+	// WindowFolder is the folder for the event ids that the next start needs, so that it does
+	// not read them from the log again; "" for none. No other projector may use it.
+	WindowFolder string
 }
 
 // Gaps decides about gaps of the log.

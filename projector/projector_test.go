@@ -27,6 +27,7 @@ type ledger struct {
 	log       eventlog.Log
 	appender  *eventlog.Appender
 	commander *eventlog.Commander
+	window    string // folder for event ids
 }
 
 func newLedger(t testing.TB) *ledger {
@@ -56,7 +57,8 @@ func newLedger(t testing.TB) *ledger {
 func (l *ledger) config() projector.Config {
 	return projector.Config{
 		Log: l.log, ClickHouse: l.ClickHouse,
-		Logger: slog.New(slog.NewTextHandler(l.t.Output(), nil)),
+		Logger:       slog.New(slog.NewTextHandler(l.t.Output(), nil)),
+		WindowFolder: l.window,
 	}
 }
 

@@ -26,6 +26,7 @@ type session struct {
 	committer *committer
 	catchUp   *catchUp
 	window    *window
+	files     *windowFiles // of the ids in the window, nil for none
 	start     Checkpoint
 	rolled    rolledTo       // what the rollups held when the session began
 	recording recording      // at the last folded fact
@@ -87,13 +88,15 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 		return err
 	}
 	p.tell(Status{Checkpoint: cp})
-	reader, err := eventlog.NewReaderUntil(ctx, p.cfg.Log, cp.readFrom(log.First), until)
+	files, ids := p.openWindowFiles(cp), newWindow(maxWindowIDs, cp.WindowTime)
+	from := files.load(ids, cp.readFrom(log.First), cp.Sequence)
+	reader, err := eventlog.NewReaderUntil(ctx, p.cfg.Log, from, until)
 	if err != nil {
 		return err
 	}
 	defer reader.Close()
 	s := &session{
-		p: p, committer: newCommitter(p, cp, totals, rolled, known), window: newWindow(maxWindowIDs, cp.WindowTime), start: cp,
+		p: p, committer: newCommitter(p, cp, totals, rolled, known), window: ids, files: files, start: cp,
 		catchUp: p.beginCatchUp(), rolled: rolled, recording: recording{off: cp.RecordingOff}, budget: cp.Budget, rules: rules, until: until,
 		facts: make(chan eventlog.Fact, factsAhead), batches: make(chan *batch), hurry: make(chan struct{}, 1),
 	}
@@ -112,13 +115,14 @@ func (p *Projector) begin(ctx context.Context) (Checkpoint, eventlog.State, erro
 	return cp, log, err
 }
 
-// run runs the four goroutines of the session. The first error ends all of them.
+// run runs the goroutines of the session. The first error ends all of them.
 func (s *session) run(ctx context.Context, reader *eventlog.Reader) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.read(ctx, reader) })
 	group.Go(func() error { return s.fold(ctx) })
 	group.Go(func() error { return s.commit(ctx) })
 	group.Go(func() error { return s.committer.writeSteps(ctx) })
+	group.Go(func() error { return s.files.run(ctx) })
 	return group.Wait()
 }
 
@@ -206,7 +210,7 @@ func (s *session) foldHeld(ctx context.Context, b *batch) error {
 // Facts up to the checkpoint only refill the window of ids.
 func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error {
 	if f.Sequence <= s.start.Sequence && f.Kind != eventlog.FactNewer {
-		return s.refill(f)
+		return s.refill(ctx, f)
 	}
 	if b.empty() {
 		b.clockBefore = s.window.clock
@@ -233,6 +237,7 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 		// The records have nothing of a note.
 	case eventlog.FactGap:
 		// The facts are missing in every replay of this log too.
+		s.files.gap()
 	case eventlog.FactNewer:
 		b.end = s.newer
 		return nil
@@ -245,10 +250,13 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 		b.since = f.Appended
 		s.p.open.Store(f.Appended.UnixNano())
 	}
+	if f.Kind != eventlog.FactEvents && f.Kind != eventlog.FactGap {
+		s.files.passed(f.Sequence)
+	}
 	b.last = f.Sequence
 	b.windowFrom, b.windowTime = s.window.from(f.Sequence + 1)
 	s.p.metrics.pending.Set(float64(f.Pending))
-	return nil
+	return s.files.keep(ctx, b.windowFrom)
 }
 
 // foldBlock counts the events of a block. folded is false when the batch must be committed
@@ -266,6 +274,7 @@ func (s *session) foldBlock(ctx context.Context, b *batch, f eventlog.Fact) (fol
 			return false, err
 		}
 		b.poison++
+		s.files.gap()
 		return true, nil
 	}
 	s.scratch = block.Raw()
@@ -277,6 +286,7 @@ func (s *session) foldBlock(ctx context.Context, b *batch, f eventlog.Fact) (fol
 		return false, nil
 	}
 	b.fold(s.window, f.Sequence, block, s.recording)
+	s.files.added(f.Sequence, block)
 	return true, nil
 }
 
@@ -309,28 +319,6 @@ func (s *session) newBatch(before *batch) *batch {
 		b.first.before = before.first.kept
 	}
 	return b
-}
-
-// trimWindow removes from the window the ids that a snapshot lets go.
-func (s *session) trimWindow(f eventlog.Fact) {
-	if cmd := parseCommand(&f); cmd.snapshot != nil {
-		s.window.trim(cmd.snapshot.Keep)
-	}
-}
-
-func (s *session) refill(f eventlog.Fact) error {
-	if f.Kind != eventlog.FactEvents {
-		return nil
-	}
-	block, err := eventlog.BlockIDs(f.Data)
-	if err != nil {
-		return nil //nolint:nilerr // the block was counted as poison when it was folded
-	}
-	s.window.begin(f.Sequence, block)
-	for i := range block.Len() {
-		s.window.add(block.ID(i))
-	}
-	return nil
 }
 
 // commit writes batches one after another.

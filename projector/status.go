@@ -29,6 +29,9 @@ func (p *Projector) Status() Status {
 	return s
 }
 
+// inTables is the last fact that is in the tables.
+func (p *Projector) inTables() uint64 { return p.status.Load().Checkpoint.Sequence }
+
 // lag is how long the oldest fact that is not in the records has waited.
 func (p *Projector) lag() time.Duration {
 	since := cmp.Or(p.writing.Load(), p.preparing.Load(), p.open.Load())

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	errata "github.com/errata-log/errata"
-	"github.com/errata-log/errata/eventlog"
 )
 
 const (
@@ -54,20 +53,28 @@ func newWindow(limit int, clock int64) *window {
 	return w
 }
 
-// begin makes room for a block: it drops blocks that are too old, or that make too
-// many ids.
-func (w *window) begin(sequence uint64, b eventlog.Block) {
-	n := b.Len()
-	w.clock = max(w.clock, b.Received)
+// begin makes room for a block with its receive time in Unix milliseconds: it drops
+// blocks that are too old, or that make too many ids.
+func (w *window) begin(sequence uint64, received int64, events int) {
+	w.clock = max(w.clock, received)
 	w.dropWhile(func(oldest windowBlock) bool {
 		tooOld := oldest.received < w.clock-windowAge
-		tooMany := int(w.next-w.first)+n > w.limit
+		tooMany := int(w.next-w.first)+events > w.limit
 		return tooOld || tooMany
 	})
-	for int(w.next-w.first)+n > len(w.ring) {
-		w.resize(2 * len(w.ring))
+	w.reserve(int(w.next-w.first) + events)
+	w.blocks = append(w.blocks, windowBlock{sequence: sequence, received: w.clock, events: events})
+}
+
+// reserve makes room for so many ids in all, or for the most that the window holds.
+func (w *window) reserve(ids int) {
+	size := len(w.ring)
+	for size < min(ids, w.limit) {
+		size *= 2
 	}
-	w.blocks = append(w.blocks, windowBlock{sequence: sequence, received: w.clock, events: n})
+	if size > len(w.ring) {
+		w.resize(size)
+	}
 }
 
 // add adds the next id of the block and says whether it was there already.

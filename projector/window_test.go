@@ -80,7 +80,7 @@ func (m *modelWindow) addBlock(seq uint64, b eventlog.Block) (duplicates []bool)
 }
 
 func addBlock(w *window, seq uint64, b eventlog.Block) (duplicates []bool) {
-	w.begin(seq, b)
+	w.begin(seq, b.Received, b.Len())
 	for i := range b.Len() {
 		duplicates = append(duplicates, w.add(b.ID(i)))
 	}
@@ -159,7 +159,7 @@ func BenchmarkWindowAdd(b *testing.B) {
 	block := blockOf(b, 0, make([]int, 250)...)
 	for i := 0; b.Loop(); i++ {
 		if i%250 == 0 {
-			w.begin(uint64(i), block)
+			w.begin(uint64(i), block.Received, block.Len())
 		}
 		var id errata.EventID
 		h := uint64(i) * 0x9e3779b97f4a7c15

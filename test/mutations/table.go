@@ -102,6 +102,30 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^(TestGapIsPassed|TestGapStops)$",
 	},
 	{
+		Name: "ids-beside-a-gap-are-kept",
+		Edits: []edit{{"projector/windowfiles.go",
+			"	if f != nil {\n		f.open = idStretch{log: f.open.log}\n	}\n", ""}},
+		Package: "./projector", Run: "^TestWindowOfFiles$",
+	},
+	{
+		Name: "ids-are-kept-before-the-tables-have-them",
+		Edits: []edit{{"projector/windowfiles.go",
+			" && f.full[0].last <= f.inTables() {\n", " {\n"}},
+		Package: "./projector", Run: "^TestWindowOfFiles$",
+	},
+	{
+		Name: "rows-in-several-parts-are-missing",
+		Edits: []edit{{"selfcheck/blocks.go",
+			"		if r.First > next || next > b.Last {\n", "		if r.First > b.First || next > b.Last {\n"}},
+		Package: "./selfcheck", Run: "^(TestBlocksAreHeld|TestMergedPartSetAside)",
+	},
+	{
+		Name: "nobody-looks-whether-a-consumer-stands-still",
+		Edits: []edit{{"internal/ordered/still.go",
+			"	if s.seen = turns; stands {\n", "	if s.seen, stands = turns, false; stands {\n"}},
+		Package: "./internal/ordered", Run: "^TestPullOfExactlyItsBytes$",
+	},
+	{
 		Name: "level-of-the-first-event",
 		Edits: []edit{{"projector/change.go",
 			"	now.Level = max(now.Level, d.level)\n", ""}},
