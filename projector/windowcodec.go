@@ -16,7 +16,7 @@ import (
 //	uint64   first fact of the stretch
 //	uint64   last fact
 //	uint32   number of blocks
-//	blocks   of each: uint64 its fact, int64 its receive time in Unix milliseconds, uint32 number of events
+//	n × 20   blocks: uint64 its fact, int64 its receive time in Unix milliseconds, uint32 number of events
 //	n × 16   event ids
 //	4 bytes  CRC-32C of all before it
 //

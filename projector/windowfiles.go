@@ -3,6 +3,7 @@ package projector
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -224,15 +225,21 @@ func (f *windowFiles) run(ctx context.Context) error {
 	return nil
 }
 
-// put writes a file and removes those that are not needed any more. It does not sync: a file
-// that a power cut has damaged is read from the log.
+// put writes a file to the disk and removes those that are not needed any more. The names in
+// the folder are not synced: the log syncs its files all the time, and a file system brings them
+// to the disk with those.
 func (f *windowFiles) put(job idFileJob) error {
 	path := filepath.Join(f.folder, fmt.Sprintf("%020d-%020d%s", job.first, job.last, idsSuffix))
 	made := path + ".new"
-	if err := os.WriteFile(made, job.encode(), 0o600); err != nil {
-		return fmt.Errorf("write a file of event ids: %w", err)
+	out, err := os.OpenFile(made, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err == nil {
+		_, err = out.Write(job.encode())
+		err = errors.Join(err, out.Sync(), out.Close())
 	}
-	if err := os.Rename(made, path); err != nil {
+	if err == nil {
+		err = os.Rename(made, path)
+	}
+	if err != nil {
 		return fmt.Errorf("write a file of event ids: %w", err)
 	}
 	for _, file := range f.list() {

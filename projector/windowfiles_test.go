@@ -128,14 +128,13 @@ func drawFacts(t *rapid.T, end uint64) map[uint64]fileFact {
 // the rest of the log is the window of the log alone. No file has a gap, or a fact that is not in
 // the tables.
 func TestWindowOfFiles(t *testing.T) {
+	folders := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		const limit = 64
-		folder, err := os.MkdirTemp("", "ids")
+		const limit, end = 64, 120
+		folder, err := os.MkdirTemp(folders, "ids")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer os.RemoveAll(folder)
-		const end = 120
 		log := drawFacts(t, end)
 		var inTables, read uint64
 		from, clock := uint64(1), int64(0)

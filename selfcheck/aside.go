@@ -29,7 +29,7 @@ func (c *Checker) tellAside(aside []part, held map[string][]blocks) {
 }
 
 func (c *Checker) setAsideTold(p part, what, rows string) {
-	c.cfg.Logger.Warn("ClickHouse has set a broken part aside; "+rows, "table", p.table, "part", p.name)
+	c.cfg.Logger.Warn("ClickHouse has set a broken part aside", "table", p.table, "part", p.name, "rows", rows)
 	c.metrics.mends.WithLabelValues("aside").Inc()
 	c.mended(what + "; " + rows)
 }
