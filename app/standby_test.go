@@ -177,6 +177,10 @@ func TestStartWithAWrongPasswordFails(t *testing.T) {
 // sequence twice, even when ClickHouse cannot say how far the records are.
 func TestOlderLogWhileTheEngineIsAway(t *testing.T) {
 	a := olderLog(t, func(string) {})
+	eventually(t, "ClickHouse is back", func() bool {
+		status, _ := get(t, a.Welcome().URL+"/api/v1/admin/tools/logs/errors", key(t, a.Welcome().AdminKeyFile))
+		return status == http.StatusOK
+	})
 	awaitRecords(t, a, func(rows []row) bool { return len(rows) == 1 && rows[0].Count == 5 })
 	expectAlarm(t, a.Welcome().URL, "log-older") // until somebody decides about what it lost
 }

@@ -138,6 +138,9 @@ func (f *windowFiles) remove(path string) {
 
 // between leaves out the facts before first and behind last.
 func (s idStretch) between(first, last uint64) idStretch {
+	if first <= s.first && s.last <= last {
+		return s
+	}
 	cut := idStretch{log: s.log, first: max(s.first, first), last: min(s.last, last)}
 	at := 0
 	for _, b := range s.blocks {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -128,11 +129,12 @@ func drawFacts(t *rapid.T, end uint64) map[uint64]fileFact {
 // the rest of the log is the window of the log alone. No file has a gap, or a fact that is not in
 // the tables.
 func TestWindowOfFiles(t *testing.T) {
-	folders := t.TempDir()
+	folders, runs := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {
 		const limit, end = 64, 120
-		folder, err := os.MkdirTemp(folders, "ids")
-		if err != nil {
+		runs++
+		folder := filepath.Join(folders, fmt.Sprint(runs))
+		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		log := drawFacts(t, end)
