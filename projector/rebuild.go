@@ -244,6 +244,7 @@ func (r *rebuild) exchange(ctx context.Context) error {
 	if err := r.live.store.merges.Tell(ctx); err != nil {
 		r.live.cfg.Logger.Warn("merges of tables were not started; the self-check starts them", "error", err)
 	}
+	r.live.forgetIDs()
 	return err
 }
 

@@ -64,6 +64,18 @@ func (p *Projector) openWindowFiles(cp Checkpoint) *windowFiles {
 	}
 }
 
+// forgetIDs removes the files, when the tables were made again from the log and no session runs.
+// The log may have other facts than those that the files were made from: a repair fills gaps, and
+// a log that was restored to an older state may have used sequences twice.
+func (p *Projector) forgetIDs() {
+	if p.cfg.WindowFolder == "" {
+		return
+	}
+	if err := os.RemoveAll(p.cfg.WindowFolder); err != nil {
+		p.cfg.Logger.Error("event ids from before the replay are still kept: delete the folder and restart", "folder", p.cfg.WindowFolder, "error", err)
+	}
+}
+
 // idFile is one file in the folder.
 type idFile struct {
 	path        string

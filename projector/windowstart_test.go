@@ -11,7 +11,7 @@ import (
 )
 
 // TestStartReadsKeptIDs: a start knows the events of before from the files of their ids, and
-// not from the log.
+// not from the log. After a replay it knows them from the log, as the new tables do.
 func TestStartReadsKeptIDs(t *testing.T) {
 	const events, block = 66_000, 200
 	l := newLedger(t)
@@ -45,6 +45,17 @@ func TestStartReadsKeptIDs(t *testing.T) {
 	l.barrier()
 	if cp := l.checkpoint(p); cp.Events != events+2 {
 		t.Errorf("with other ids in the file %d events are counted, want %d: the ids came from the log", cp.Events, events+2)
+	}
+
+	replay := l.rebuild()
+	replay.Force = true
+	if comparison, err := projector.Rebuild(t.Context(), p, replay); err != nil || !comparison.Swapped {
+		t.Fatalf("the replay: %+v, %v", comparison, err)
+	}
+	l.append(sent(1), sent(2))
+	l.barrier()
+	if cp := l.checkpoint(p); cp.Events != events+1 {
+		t.Errorf("after a replay %d events are counted, want %d: the ids came from a file of before", cp.Events, events+1)
 	}
 }
 
