@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// idsInFile is how many event ids are kept in one file, of 1 MB. As many are read from the
-	// log at most at a start.
+	// idsInFile is how many event ids are kept in one file, of 1 MB. The newest ones, up to so
+	// many, are in none yet, and a start reads them from the log.
 	idsInFile = 1 << 16
 	idsSuffix = ".ids"
 	// idFilesAhead is how many files the fold may be ahead of the disk.
