@@ -82,6 +82,9 @@ func (b Block) Len() int { return len(b.ids) / idSize }
 // ID is the id of event i.
 func (b Block) ID(i int) errata.EventID { return errata.EventID(b.ids[i*idSize : (i+1)*idSize]) }
 
+// IDs are the ids of all events, 16 bytes each.
+func (b Block) IDs() []byte { return b.ids }
+
 // Raw is the buffer with the decompressed events. When the block and its entries
 // are no longer used, the caller may pass the buffer to DecodeBlock as scratch.
 func (b Block) Raw() []byte { return b.raw }

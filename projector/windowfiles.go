@@ -194,10 +194,7 @@ func (f *windowFiles) added(sequence uint64, b eventlog.Block) {
 	}
 	f.passed(sequence)
 	f.open.blocks = append(f.open.blocks, idBlock{sequence, b.Received, uint32(b.Len())})
-	for i := range b.Len() {
-		id := b.ID(i)
-		f.open.ids = append(f.open.ids, id[:]...)
-	}
+	f.open.ids = append(f.open.ids, b.IDs()...)
 	if len(f.open.ids) >= f.atLeast*idSize {
 		f.full = append(f.full, f.open)
 		f.open = idStretch{log: f.open.log}

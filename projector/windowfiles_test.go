@@ -196,10 +196,7 @@ func checkFiles(t *rapid.T, f *windowFiles, log map[uint64]fileFact, inTables ui
 			if log[seq].gap || seq > inTables {
 				t.Fatalf("the file %d to %d has fact %d: a gap %v, the tables stand at %d", s.first, s.last, seq, log[seq].gap, inTables)
 			}
-			for i := range log[seq].block.Len() {
-				id := log[seq].block.ID(i)
-				want = append(want, id[:]...)
-			}
+			want = append(want, log[seq].block.IDs()...)
 		}
 		if !bytes.Equal(s.ids, want) {
 			t.Fatalf("the file %d to %d has other ids than the log", s.first, s.last)

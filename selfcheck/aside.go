@@ -3,7 +3,7 @@ package selfcheck
 import "slices"
 
 // tellAside logs each part that ClickHouse has set aside, once. ClickHouse sets
-// parts aside at its start, and loads the parts that they were merged of if those
+// parts aside at its start, and loads the parts that they were merged from if those
 // are still there. Otherwise the projector folds their rows again before the first
 // look. Without this message nobody would hear of them.
 func (c *Checker) tellAside(aside []part, held map[string][]blocks) {
@@ -15,23 +15,18 @@ func (c *Checker) tellAside(aside []part, held map[string][]blocks) {
 		if slices.Contains(told, id) {
 			continue
 		}
-		what := "part " + p.name + " of table " + p.table + " was broken, and ClickHouse has set it aside"
-		if p.blocks.heldBy(held[p.table]) {
-			c.setAsideTold(p, what, "other parts have its rows")
-			continue
-		}
-		if !(Damage{Table: p.table}).remade() {
+		rows := "its rows are made again from the log"
+		switch {
+		case p.blocks.heldBy(held[p.table]):
+			rows = "other parts have its rows"
+		case !(Damage{Table: p.table}).remade():
 			c.cfg.Logger.Error("ClickHouse has set a broken part aside, and its rows cannot be made again from the log: restore the table from a backup", "table", p.table, "part", p.name)
 			continue
 		}
-		c.setAsideTold(p, what, "its rows are made again from the log")
+		c.cfg.Logger.Warn("ClickHouse has set a broken part aside", "table", p.table, "part", p.name, "rows", rows)
+		c.metrics.mends.WithLabelValues("aside").Inc()
+		c.mended("part " + p.name + " of table " + p.table + " was broken, and ClickHouse has set it aside; " + rows)
 	}
-}
-
-func (c *Checker) setAsideTold(p part, what, rows string) {
-	c.cfg.Logger.Warn("ClickHouse has set a broken part aside", "table", p.table, "part", p.name, "rows", rows)
-	c.metrics.mends.WithLabelValues("aside").Inc()
-	c.mended(what + "; " + rows)
 }
 
 // mended notes the last mend in the mark, so that [Checker.Check] shows it later.

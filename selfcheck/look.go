@@ -140,7 +140,7 @@ func (c *Checker) readParts(ctx context.Context, r *Result, everything bool) err
 	return c.mark.write(c.cfg.Mark)
 }
 
-// gone adds the parts that are missing and whose rows no other parts have.
+// gone adds the missing parts, unless other parts have their rows.
 func (c *Checker) gone(ctx context.Context, damage []Damage, all []part, tables map[string]string) ([]Damage, error) {
 	held, err := c.held(ctx, all)
 	if err != nil {

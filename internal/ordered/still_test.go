@@ -8,8 +8,8 @@ import (
 	"github.com/errata-log/errata/internal/ordered"
 )
 
-// fill publishes messages that the server sends with one pull, the last with so many bytes of
-// data, and one more.
+// fill publishes as many messages as one pull has room for, and one more. The last message of
+// the pull has so many bytes of data.
 func (s *server) fill(last int) (messages int) {
 	s.t.Helper()
 	publish := func(data int) {
