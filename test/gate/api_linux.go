@@ -213,11 +213,16 @@ var views = []string{
 // viewsAnswer sends all of them and returns the first error.
 func (s *service) viewsAnswer(ctx context.Context) error {
 	for _, query := range views {
-		if err := s.ask(ctx, http.MethodGet, errorsPath+query, "", nil); err != nil {
+		if err := s.view(ctx, query); err != nil {
 			return fmt.Errorf("list%s: %w", query, err)
 		}
 	}
 	return nil
+}
+
+// view asks for a list.
+func (s *service) view(ctx context.Context, query string) error {
+	return s.ask(ctx, http.MethodGet, errorsPath+query, "", nil)
 }
 
 // find returns the record of the class, the zero record when the list has none.
