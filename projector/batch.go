@@ -137,6 +137,7 @@ type batch struct {
 	command    *eventlog.Fact
 	end        error // of the session behind the batch, which may be empty then
 	cut        bool  // the next fact is there, and must not be in this batch
+	fills      bool  // many more facts are there, and the committer does not get it yet
 	occurred   occurrences
 	first      firstEvents
 	// rules are those in force for its events, nil for none; they look at what occurred.

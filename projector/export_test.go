@@ -33,9 +33,13 @@ func SetRemembered(records int) (restore func()) {
 }
 
 // SetStepRepeats lets the records of full batches with so many events for each record be
-// written together.
+// written together, and commands have batches of their own behind them.
 func SetStepRepeats(n uint64) (restore func()) {
-	return set(&stepRepeats, n)
+	repeats, records := set(&stepRepeats, n), set(&joinRecords, 1)
+	return func() {
+		repeats()
+		records()
+	}
 }
 
 // SetSearchedFrom sets from how many contexts on the projector reads what a search sees of them.

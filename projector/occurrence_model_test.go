@@ -98,8 +98,9 @@ func ModelErase(rows, live OccurrenceRows, user, address string, until errata.Po
 func occurredRows(o *occurrences) OccurrenceRows {
 	t := &occurrenceRows{occurrences: o, owners: o.owners()}
 	t.sort()
-	rows, c := OccurrenceRows{}, occurrenceColumns{t: t, rows: t.sorted, seen: make([]uint64, len(t.owners))}
-	c.readRows()
+	rows, c := OccurrenceRows{}, occurrenceColumns{t: t, rows: t.sorted}
+	c.readRecords()
+	c.readTexts()
 	numbers := c.number()
 	for i, r := range t.sorted {
 		of := c.records[i]

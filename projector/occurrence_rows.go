@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	errata "github.com/errata-log/errata"
 )
@@ -99,16 +100,38 @@ func (t *occurrenceRows) sort() {
 const rowsTogether = 4096
 
 // appendTo puts the rows into the batch, in the order of the columns of
-// insert_occurrences.sql.
+// insert_occurrences.sql. One half of the columns is encoded beside the other: at the end of a
+// long log nothing else has work for the second processor.
 func (t *occurrenceRows) appendTo(batch driver.Batch) error {
-	columns := occurrenceColumns{t: t, seen: make([]uint64, len(t.owners))}
 	w := columnWriter{batch: batch}
-	columns.checkpoint(&w)
-	for rows := range slices.Chunk(t.sorted, rowsTogether) {
-		columns.rows = rows
-		columns.appendTo(&w)
+	t.checkpoint(&w)
+	if w.err != nil {
+		return w.err
 	}
-	return w.err
+	var group errgroup.Group
+	for _, half := range [...]func(*occurrenceColumns, *columnWriter){(*occurrenceColumns).counted, (*occurrenceColumns).described} {
+		group.Go(func() error {
+			columns, w := occurrenceColumns{t: t}, columnWriter{batch: batch}
+			for rows := range slices.Chunk(t.sorted, rowsTogether) {
+				columns.rows = rows
+				half(&columns, &w)
+			}
+			return w.err
+		})
+	}
+	return group.Wait()
+}
+
+// checkpoint appends the row of the checkpoint.
+func (t *occurrenceRows) checkpoint(w *columnWriter) {
+	var nothing [16]byte
+	none, zero, empty := []uint64{0}, []int64{0}, []string{""}
+	for _, column := range [...]any{
+		[]string{checkpointBook}, [][]byte{t.key[:]}, none, none, none, none, zero, zero, [][]byte{nothing[:]}, empty, empty, empty,
+		none, empty, empty, empty, empty, empty, [][]string{nil}, []uint64{uint64(t.count)}, []uint64{t.sequence},
+	} {
+		w.append(column)
+	}
 }
 
 // occurrenceColumns makes the columns of some rows, in memory that the next rows use again.
@@ -127,76 +150,88 @@ type occurrenceColumns struct {
 	allTags             []string
 }
 
-// checkpoint appends the row of the checkpoint.
-func (c *occurrenceColumns) checkpoint(w *columnWriter) {
-	var nothing [16]byte
-	none, zero, empty := []uint64{0}, []int64{0}, []string{""}
-	for _, column := range [...]any{
-		[]string{checkpointBook}, [][]byte{c.t.key[:]}, none, none, none, none, zero, zero, [][]byte{nothing[:]}, empty, empty, empty,
-		none, empty, empty, empty, empty, empty, [][]string{nil}, []uint64{uint64(c.t.count)}, []uint64{c.t.sequence},
-	} {
-		w.append(column)
-	}
-	w.done = 0
+// counted appends the columns that say what was counted: book to event_id.
+func (c *occurrenceColumns) counted(w *columnWriter) {
+	c.readRecords()
+	w.next = 0
+	w.append(recordColumn(c, &c.texts, func(of *errata.Record) string { return of.Book.String() }))
+	w.append(recordColumn(c, &c.raw, func(of *errata.Record) []byte { return of.Signature[:] }))
+	w.append(recordColumn(c, &c.numbers, func(of *errata.Record) uint64 { return uint64(of.ID) }))
+	w.append(columnOf(c, &c.numbers, func(r *occurrence) uint64 { return uint64(r.position) }))
+	w.append(c.number())
+	w.append(recordColumn(c, &c.numbers, func(of *errata.Record) uint64 { return of.Project }))
+	w.append(columnOf(c, &c.times, func(r *occurrence) int64 { return r.time }))
+	w.append(columnOf(c, &c.times, func(r *occurrence) int64 { return r.received }))
+	w.append(columnOf(c, &c.raw, func(r *occurrence) []byte { return r.eventID[:] }))
 }
 
-func (c *occurrenceColumns) appendTo(w *columnWriter) {
-	c.readRows()
-	w.append(columnOf(c, &c.texts, func(_ *occurrence, of *errata.Record) string { return of.Book.String() }))
-	w.append(columnOf(c, &c.raw, func(_ *occurrence, of *errata.Record) []byte { return of.Signature[:] }))
-	w.append(columnOf(c, &c.numbers, func(_ *occurrence, of *errata.Record) uint64 { return uint64(of.ID) }))
-	w.append(columnOf(c, &c.numbers, func(r *occurrence, _ *errata.Record) uint64 { return uint64(r.position) }))
-	w.append(c.number())
-	w.append(columnOf(c, &c.numbers, func(_ *occurrence, of *errata.Record) uint64 { return of.Project }))
-	w.append(columnOf(c, &c.times, func(r *occurrence, _ *errata.Record) int64 { return r.time }))
-	w.append(columnOf(c, &c.times, func(r *occurrence, _ *errata.Record) int64 { return r.received }))
-	w.append(columnOf(c, &c.raw, func(r *occurrence, _ *errata.Record) []byte { return r.eventID[:] }))
+// described appends the columns that say where it happened and to whom: client_id to sequence.
+func (c *occurrenceColumns) described(w *columnWriter) {
+	c.readTexts()
+	w.next = 9
 	w.append(c.client)
 	w.append(c.name(func(r *occurrence) uint32 { return r.environment }))
 	w.append(c.name(func(r *occurrence) uint32 { return r.release }))
-	w.append(columnOf(c, &c.numbers, func(r *occurrence, _ *errata.Record) uint64 { return r.userHash }))
+	w.append(columnOf(c, &c.numbers, func(r *occurrence) uint64 { return r.userHash }))
 	w.append(c.user)
-	w.append(columnOf(c, &c.texts, func(r *occurrence, _ *errata.Record) string { return r.level.String() }))
+	w.append(columnOf(c, &c.texts, func(r *occurrence) string { return r.level.String() }))
 	w.append(c.name(func(r *occurrence) uint32 { return r.server }))
 	w.append(c.name(func(r *occurrence) uint32 { return r.transaction }))
 	w.append(c.trace)
 	w.append(c.tags)
-	w.append(columnOf(c, &c.numbers, func(*occurrence, *errata.Record) uint64 { return 1 }))
-	w.append(columnOf(c, &c.numbers, func(*occurrence, *errata.Record) uint64 { return 0 }))
-	w.done = 0
+	w.append(columnOf(c, &c.numbers, func(*occurrence) uint64 { return 1 }))
+	w.append(columnOf(c, &c.numbers, func(*occurrence) uint64 { return 0 }))
 }
 
-// columnOf makes a column in the memory of one that is with the driver already.
-func columnOf[T any](c *occurrenceColumns, memory *[]T, value func(row *occurrence, of *errata.Record) T) []T {
+// columnOf makes a column of the rows, in the memory of one that is with the driver already.
+func columnOf[T any](c *occurrenceColumns, memory *[]T, value func(row *occurrence) T) []T {
 	column := (*memory)[:0]
 	for i := range c.rows {
-		column = append(column, value(&c.rows[i], c.records[i]))
+		column = append(column, value(&c.rows[i]))
+	}
+	*memory = column
+	return column
+}
+
+// recordColumn makes a column of the records of the rows, likewise.
+func recordColumn[T any](c *occurrenceColumns, memory *[]T, value func(of *errata.Record) T) []T {
+	column := (*memory)[:0]
+	for _, of := range c.records {
+		column = append(column, value(of))
 	}
 	*memory = column
 	return column
 }
 
 func (c *occurrenceColumns) name(number func(r *occurrence) uint32) []string {
-	return columnOf(c, &c.texts, func(r *occurrence, _ *errata.Record) string { return c.t.names.list[number(r)] })
+	return columnOf(c, &c.texts, func(r *occurrence) string { return c.t.names.list[number(r)] })
 }
 
 // number is the number of each row among all occurrences of its record. The last row of a
 // record has its count, whether or not the table holds earlier ones already.
 func (c *occurrenceColumns) number() []uint64 {
-	return columnOf(c, &c.numbers, func(r *occurrence, of *errata.Record) uint64 {
+	if c.seen == nil {
+		c.seen = make([]uint64, len(c.t.owners))
+	}
+	return columnOf(c, &c.numbers, func(r *occurrence) uint64 {
 		owner := c.t.owners[r.part]
 		c.seen[owner.part]++
-		return of.Count - owner.rows + c.seen[owner.part]
+		return owner.record.Count - owner.rows + c.seen[owner.part]
 	})
 }
 
-// readRows finds the records of the rows, and makes the columns that are texts of their own,
-// which share memory with the batch.
-func (c *occurrenceColumns) readRows() {
-	c.records, c.client, c.user, c.trace = c.records[:0], c.client[:0], c.user[:0], c.trace[:0]
-	c.tags, c.allTags = c.tags[:0], c.allTags[:0]
+// readRecords finds the records of the rows.
+func (c *occurrenceColumns) readRecords() {
+	c.records = c.records[:0]
 	for i := range c.rows {
 		c.records = append(c.records, c.t.owners[c.rows[i].part].record)
+	}
+}
+
+// readTexts makes the columns that are texts of their own, which share memory with the batch.
+func (c *occurrenceColumns) readTexts() {
+	c.client, c.user, c.trace, c.tags, c.allTags = c.client[:0], c.user[:0], c.trace[:0], c.tags[:0], c.allTags[:0]
+	for i := range c.rows {
 		texts := c.t.textsOf(&c.rows[i])
 		c.client, c.user, c.trace = append(c.client, texts.text()), append(c.user, texts.text()), append(c.trace, texts.text())
 		begin := len(c.allTags) // what is there before stays where it is when the list grows
@@ -210,7 +245,7 @@ func (c *occurrenceColumns) readRows() {
 // columnWriter puts columns into a batch until one cannot be encoded.
 type columnWriter struct {
 	batch driver.Batch
-	done  int
+	next  int // column
 	err   error
 }
 
@@ -218,8 +253,8 @@ func (w *columnWriter) append(column any) {
 	if w.err != nil {
 		return
 	}
-	if w.err = w.batch.Column(w.done).Append(column); w.err != nil {
-		w.err = fmt.Errorf("encode column %d: %w", w.done, w.err)
+	if w.err = w.batch.Column(w.next).Append(column); w.err != nil {
+		w.err = fmt.Errorf("encode column %d: %w", w.next, w.err)
 	}
-	w.done++
+	w.next++
 }

@@ -153,23 +153,40 @@ func (s *session) read(ctx context.Context, reader *eventlog.Reader) error {
 	}
 }
 
+const (
+	// behindFacts is how many facts of the log must be behind a batch, so that it is filled up
+	// before the committer may take it: fewer and fuller batches cost less.
+	behindFacts = 200
+	// fillPatience is how long that may take, for a log that gives its facts slowly. Half a
+	// million events are folded in less.
+	fillPatience = time.Second
+)
+
 // fold folds facts into the open batch until the committer takes the batch.
 func (s *session) fold(ctx context.Context) error {
-	b := s.newBatch(nil)
+	b, patience := s.newBatch(nil), time.NewTimer(fillPatience)
+	defer patience.Stop()
 	for {
 		in, out := s.facts, s.batches
-		if b.nothing() {
-			out = nil
-		}
-		if b.cut = s.held != nil; b.followed() || s.last(b) {
+		switch b.cut = s.held != nil; {
+		case b.followed() || s.last(b):
 			in = nil
 			s.hurryUp()
+		case b.nothing() || b.fills:
+			out = nil
 		}
 		select {
 		case f := <-in:
+			begins := b.nothing()
 			if err := s.foldFact(ctx, b, f); err != nil {
 				return err
 			}
+			if begins && !b.nothing() {
+				patience.Reset(fillPatience)
+			}
+			b.fills = (begins || b.fills) && (s.until != 0 || f.Pending >= behindFacts)
+		case <-patience.C:
+			b.fills = false
 		case out <- b:
 			if s.last(b) || b.end != nil {
 				s.facts = nil
@@ -221,6 +238,10 @@ func (s *session) foldFact(ctx context.Context, b *batch, f eventlog.Fact) error
 			return err
 		}
 	case eventlog.FactCommand:
+		if b.mayJoin() {
+			s.held = &f
+			return nil
+		}
 		b.command = &f
 		s.trimWindow(f)
 	case eventlog.FactSetting:

@@ -23,6 +23,10 @@ const (
 // tests change it.
 var stepRepeats = uint64(2)
 
+// joinRecords is from how many records on a batch is not ended by a command, which gets a batch
+// of its own then: that is a few inserts more, and writing the records twice takes longer.
+var joinRecords = 10_000
+
 // step is what one insert into the records writes: the changes of a batch, or of several full
 // ones, so that a record is written once for all of them.
 type step struct {
@@ -110,6 +114,12 @@ func (s *step) release() {
 		s.work.changes[i].payload = nil
 	}
 	s.work.occurred = nil
+}
+
+// mayJoin says whether the records of the batch may be written together with those before it,
+// unless a command ends it.
+func (b *batch) mayJoin() bool {
+	return b.rules == nil && len(b.order) >= joinRecords && b.events >= stepRepeats*uint64(len(b.order))
 }
 
 // grows says whether the changes of a batch that follows may be written together with those of

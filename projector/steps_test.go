@@ -92,6 +92,31 @@ func TestHoursOfABudgetAreWrittenTogether(t *testing.T) {
 	}
 }
 
+// TestReplayFillsBatches: a replay writes a batch when it is full or has the last fact, not
+// whenever it has time.
+func TestReplayFillsBatches(t *testing.T) {
+	l := newLedger(t)
+	for i := range 40 {
+		l.append(event("a", fmt.Sprint(i)))
+	}
+	p, _ := l.start()
+	l.barrier()
+	conn, cfg := &disturbedInsert{inserts: map[string]int{}}, l.rebuild()
+	connect := cfg.Connect
+	cfg.Connect = func(database string) (driver.Conn, error) {
+		var err error
+		conn.Conn, err = connect(database)
+		return conn, err
+	}
+	comparison, err := projector.Rebuild(t.Context(), p, cfg)
+	if err != nil || !comparison.Equal() || comparison.Events != 40 {
+		t.Fatalf("rebuilt: %+v, %v", comparison, err)
+	}
+	if conn.inserts[projector.RollupOccurrences] != 1 {
+		t.Errorf("40 facts took these inserts: %v", conn.inserts)
+	}
+}
+
 // severalBatches folds 20 batches, with a budget of new records and a pause between two of them,
 // and returns how many inserts into the records there were.
 func severalBatches(t *testing.T, table string, disturb func(stop func(), send func() error) error, pause time.Duration) (inserts int) {

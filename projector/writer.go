@@ -78,9 +78,9 @@ func (c *committer) writing() bool {
 	}
 }
 
-// stepPatience is how long a step waits for the next batch, which is there at once as long as
-// the log has more.
-const stepPatience = 200 * time.Millisecond
+// stepPatience is how long a step waits for the next batch, which fills up first as long as the
+// log has more.
+const stepPatience = fillPatience
 
 // late tells when a step has waited for too long, nil when none waits.
 func (c *committer) late() <-chan time.Time {

@@ -157,7 +157,7 @@ var mutations = []mutation{
 	{
 		Name: "occurrences-numbered-from-the-batch",
 		Edits: []edit{{"projector/occurrence_rows.go",
-			"of.Count - owner.rows + c.seen[owner.part]", "c.seen[owner.part]"}},
+			"owner.record.Count - owner.rows + c.seen[owner.part]", "c.seen[owner.part]"}},
 		Package: "./projector", Run: "^TestBudgetIsIndependentOfBatches$",
 	},
 	{
@@ -178,6 +178,18 @@ var mutations = []mutation{
 		Edits: []edit{{"projector/remembered.go",
 			"	if r, changed := c.waiting.record(key); changed {\n", "	if r, changed := c.waiting.record(key); false && changed {\n"}},
 		Package: "./projector", Run: "^TestStepOfSeveralBatches$",
+	},
+	{
+		Name: "replay-takes-batches-as-they-come",
+		Edits: []edit{{"projector/session.go",
+			"(s.until != 0 || f.Pending >= behindFacts)", "f.Pending >= behindFacts"}},
+		Package: "./projector", Run: "^(TestABatchFillsUp|TestReplayFillsBatches)$",
+	},
+	{
+		Name: "batch-fills-up-for-ever",
+		Edits: []edit{{"projector/session.go",
+			"			b.fills = false\n", ""}},
+		Package: "./projector", Run: "^TestABatchFillsUp$",
 	},
 	{
 		Name: "half-a-batch-is-compared",
