@@ -12,6 +12,8 @@ import (
 var (
 	//go:embed sql/tally_records.sql
 	sqlTallyRecords string
+	//go:embed sql/tally_records_outdated.sql
+	sqlTallyOutdatedRecords string
 	//go:embed sql/tally_contexts.sql
 	sqlTallyContexts string
 	//go:embed sql/tally_hourly.sql
@@ -77,8 +79,12 @@ func (s *Store) tally(ctx context.Context, fold int) (t Tally, err error) {
 		to    []any
 	}
 	dimensions := clickhouse.Named("dimensions", fold >= foldDimensions)
+	records := tallied{sqlTallyRecords, nil, []any{&t.Records, &t.Count, (*uint64)(&t.RecordsChecksum)}}
+	if fold < foldDimensions {
+		records.query, records.args = sqlTallyOutdatedRecords, []any{clickhouse.Named("levels", fold >= foldLevels)}
+	}
 	parts := []tallied{
-		{sqlTallyRecords, []any{clickhouse.Named("levels", fold >= foldLevels), dimensions}, []any{&t.Records, &t.Count, (*uint64)(&t.RecordsChecksum)}},
+		records,
 		{sqlTallyHourly, []any{dimensions}, []any{&t.Hours, (*uint64)(&t.HoursChecksum)}},
 	}
 	if fold >= foldDimensions {

@@ -1,10 +1,40 @@
--- The number of records, the sum of their counts, and a checksum. XOR needs no order. It
--- needs no FINAL either: a row and the row that cancels it have the same hash.
--- Without levels or dimensions the checksum leaves out what an older version of the
--- fold saw otherwise.
-SELECT toUInt64(sum(sign)), toUInt64(sum(toInt64(count) * sign)),
-       groupBitXor(cityHash64(toInt8(book), signature, id, version, count, first_seen, last_seen, if({levels:Bool}, toInt8(level), toInt8(0)), file, line, message_preview,
-                              exception_class, request_uri, request_method, user_id, ip, toInt8(status), regressed,
-                              if({dimensions:Bool}, project, 0), if({dimensions:Bool}, environments, []), if({dimensions:Bool}, releases, []), if({dimensions:Bool}, noise, false)))
-FROM records
-WHERE book != 'checkpoint'
+-- The number of records, the sum of their counts, and a checksum of all columns. whole has
+-- them in one: to read it takes a third of the time. A row that cancels another has none, so
+-- its own is put together here; both have the same hash, and XOR needs no order and no FINAL.
+SELECT toUInt64(sum(sign)), toUInt64(sum(toInt64(count) * sign)), groupBitXor(hash)
+FROM
+(
+    SELECT sign, count, cityHash64(whole) AS hash
+    FROM records
+    WHERE sign = 1 AND book != 'checkpoint'
+    UNION ALL
+    SELECT sign, count, cityHash64(concat(
+        reinterpretAsFixedString(toUInt8(book)),
+        signature,
+        reinterpretAsFixedString(id),
+        reinterpretAsFixedString(version),
+        reinterpretAsFixedString(count),
+        reinterpretAsFixedString(toUnixTimestamp64Milli(first_seen)),
+        reinterpretAsFixedString(toUnixTimestamp64Milli(last_seen)),
+        reinterpretAsFixedString(toUInt64(project)),
+        reinterpretAsFixedString(toUInt8(level)),
+        reinterpretAsFixedString(line),
+        reinterpretAsFixedString(user_id),
+        reinterpretAsFixedString(ip),
+        reinterpretAsFixedString(toUInt8(status)),
+        reinterpretAsFixedString(toUInt8(regressed)),
+        reinterpretAsFixedString(toUInt8(noise)),
+        reinterpretAsFixedString(toUInt32(length(file))),
+        reinterpretAsFixedString(toUInt32(length(message_preview))),
+        reinterpretAsFixedString(toUInt32(length(exception_class))),
+        reinterpretAsFixedString(toUInt32(length(request_uri))),
+        reinterpretAsFixedString(toUInt32(length(request_method))),
+        file, message_preview, exception_class, request_uri, request_method,
+        reinterpretAsFixedString(toUInt32(length(environments))),
+        arrayStringConcat(arrayMap(name -> concat(reinterpretAsFixedString(toUInt32(length(name))), name), environments)),
+        reinterpretAsFixedString(toUInt32(length(releases))),
+        arrayStringConcat(arrayMap(name -> concat(reinterpretAsFixedString(toUInt32(length(name))), name), releases)))) AS hash
+    FROM records
+    PREWHERE sign = -1
+    WHERE book != 'checkpoint'
+)

@@ -192,6 +192,12 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestABatchFillsUp$",
 	},
 	{
+		Name: "row-that-cancels-has-another-hash",
+		Edits: []edit{{"projector/sql/tally_records.sql",
+			"        reinterpretAsFixedString(line),\n", ""}},
+		Package: "./projector", Run: "^TestMergesChangeNoTally$",
+	},
+	{
 		Name: "half-a-batch-is-compared",
 		Edits: []edit{{"projector/compare.go",
 			"	if err != nil || ahead <= cp.Sequence {\n", "	if ahead > 0 {\n"}},
