@@ -150,6 +150,9 @@ type occurrenceColumns struct {
 	allTags             []string
 }
 
+// countedColumns is how many columns counted appends.
+const countedColumns = 9
+
 // counted appends the columns that say what was counted: book to event_id.
 func (c *occurrenceColumns) counted(w *columnWriter) {
 	c.readRecords()
@@ -168,7 +171,7 @@ func (c *occurrenceColumns) counted(w *columnWriter) {
 // described appends the columns that say where it happened and to whom: client_id to sequence.
 func (c *occurrenceColumns) described(w *columnWriter) {
 	c.readTexts()
-	w.next = 9
+	w.next = countedColumns
 	w.append(c.client)
 	w.append(c.name(func(r *occurrence) uint32 { return r.environment }))
 	w.append(c.name(func(r *occurrence) uint32 { return r.release }))
