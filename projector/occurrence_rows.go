@@ -122,7 +122,7 @@ func (t *occurrenceRows) appendTo(batch driver.Batch) error {
 	return group.Wait()
 }
 
-// checkpoint appends the row of the checkpoint.
+// checkpoint appends the first row, which has the checkpoint.
 func (t *occurrenceRows) checkpoint(w *columnWriter) {
 	var nothing [16]byte
 	none, zero, empty := []uint64{0}, []int64{0}, []string{""}

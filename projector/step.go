@@ -23,8 +23,9 @@ const (
 // tests change it.
 var stepRepeats = uint64(2)
 
-// joinRecords is from how many records on a batch is not ended by a command, which gets a batch
-// of its own then: that is a few inserts more, and writing the records twice takes longer.
+// joinRecords is how many records a batch must have, so that a command behind it gets a batch of
+// its own. That takes a few more inserts. But a command ends a step, and writing so many records
+// twice takes longer. Only tests change it.
 var joinRecords = 10_000
 
 // step is what one insert into the records writes: the changes of a batch, or of several full

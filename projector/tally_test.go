@@ -7,9 +7,8 @@ import (
 	errata "github.com/errata-log/errata"
 )
 
-// TestMergesChangeNoTally: a record and the row that cancels it add nothing to the checksum, so
-// it is the same before and after a merge has left both out. No column is empty, so that each
-// counts.
+// TestMergesChangeNoTally: the checksum is the same before and after a merge, which drops a row
+// and the row that cancels it. No column is empty, so each of them is tested.
 func TestMergesChangeNoTally(t *testing.T) {
 	l := newLedger(t)
 	p, _ := l.start()

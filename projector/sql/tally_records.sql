@@ -1,6 +1,7 @@
--- The number of records, the sum of their counts, and a checksum of all columns. whole has
--- them in one: to read it takes a third of the time. A row that cancels another has none, so
--- its own is put together here; both have the same hash, and XOR needs no order and no FINAL.
+-- The number of records, the sum of their counts, and a checksum of all columns. The column
+-- whole holds all of them and is read in a third of the time. It is empty in a row that cancels
+-- another, so the same bytes are put together here: then both rows have the same hash, and the
+-- XOR needs no FINAL. The layout is that of the migration, and never changes.
 SELECT toUInt64(sum(sign)), toUInt64(sum(toInt64(count) * sign)), groupBitXor(hash)
 FROM
 (

@@ -147,8 +147,8 @@ func (x *session) listsAnswer(ctx context.Context, since time.Time, limit time.D
 	return nil
 }
 
-// listPatience is how long a list may take beyond the limit, so that the report says by how
-// much it was missed.
+// listPatience is how long the gate waits for a list after the limit: then the report can say
+// how late it was.
 const listPatience = 5 * time.Second
 
 // reportReplay makes the records again from the log: they must be the same.
