@@ -12,7 +12,7 @@ import (
 	"github.com/errata-log/errata/projector"
 )
 
-const countsRecords = "-- The number of records, the sum of their counts" // tally_records.sql
+const countsRecords = "-- The number of records and the sum of their counts" // tally_totals.sql
 
 // straggler is a connection that does something just before the live projection is
 // counted for the first time.

@@ -10,6 +10,8 @@ import (
 )
 
 var (
+	//go:embed sql/tally_totals.sql
+	sqlTallyTotals string
 	//go:embed sql/tally_records.sql
 	sqlTallyRecords string
 	//go:embed sql/tally_records_outdated.sql
@@ -73,33 +75,23 @@ func (s *Store) tally(ctx context.Context, fold int) (t Tally, err error) {
 		return Tally{}, err
 	}
 	t.Checkpoint = cp.Sequence
-	type tallied struct {
-		query string
-		args  []any
-		to    []any
+	if err := s.tallyRecords(ctx, fold, &t); err != nil {
+		return Tally{}, fmt.Errorf("count the records: %w", err)
 	}
 	dimensions := clickhouse.Named("dimensions", fold >= foldDimensions)
-	records := tallied{sqlTallyRecords, nil, []any{&t.Records, &t.Count, (*uint64)(&t.RecordsChecksum)}}
-	if fold < foldDimensions {
-		records.query, records.args = sqlTallyOutdatedRecords, []any{clickhouse.Named("levels", fold >= foldLevels)}
-	}
-	parts := []tallied{
-		records,
-		{sqlTallyHourly, []any{dimensions}, []any{&t.Hours, (*uint64)(&t.HoursChecksum)}},
+	if err := s.conn.QueryRow(ctx, sqlTallyHourly, dimensions).Scan(&t.Hours, (*uint64)(&t.HoursChecksum)); err != nil {
+		return Tally{}, fmt.Errorf("count the hours: %w", err)
 	}
 	if fold >= foldDimensions {
-		parts = append(parts, tallied{sqlTallyDeployments, nil, []any{&t.Deployed, (*uint64)(&t.DeploymentsChecksum)}})
-	}
-	for _, part := range parts {
-		if err := s.conn.QueryRow(ctx, part.query, part.args...).Scan(part.to...); err != nil {
-			return Tally{}, fmt.Errorf("count what stands in the projection: %w", err)
+		if err := s.conn.QueryRow(ctx, sqlTallyDeployments).Scan(&t.Deployed, (*uint64)(&t.DeploymentsChecksum)); err != nil {
+			return Tally{}, fmt.Errorf("count the deployments: %w", err)
 		}
 	}
 	if err = s.tallyRanges(ctx, sqlTallyContexts, t.Records, &t.Payloads, &t.PayloadsChecksum); err != nil {
 		return Tally{}, fmt.Errorf("count the contexts: %w", err)
 	}
 	if fold >= foldOccurrences {
-		// Those of records that are gone are left out: they may still be on the disk, or not any more.
+		// Those of records that are gone may still be on the disk, or not any more.
 		if err = s.tallyRanges(ctx, sqlTallyOccurrences, t.Records, &t.Occurred, &t.OccurrencesChecksum); err != nil {
 			return Tally{}, fmt.Errorf("count the occurrences: %w", err)
 		}
@@ -107,8 +99,22 @@ func (s *Store) tally(ctx context.Context, fold int) (t Tally, err error) {
 	return t, nil
 }
 
-// talliedTogether is of how many records the contexts and the occurrences are counted with one
-// query, which keeps a hash of each in memory. Only tests change it.
+// tallyRecords counts the records.
+func (s *Store) tallyRecords(ctx context.Context, fold int, t *Tally) error {
+	checksum := (*uint64)(&t.RecordsChecksum)
+	if fold < foldDimensions {
+		levels := clickhouse.Named("levels", fold >= foldLevels)
+		return s.conn.QueryRow(ctx, sqlTallyOutdatedRecords, levels).Scan(&t.Records, &t.Count, checksum)
+	}
+	var records uint64
+	if err := s.conn.QueryRow(ctx, sqlTallyTotals).Scan(&records, &t.Count); err != nil {
+		return err
+	}
+	return s.tallyRanges(ctx, sqlTallyRecords, records, &t.Records, &t.RecordsChecksum)
+}
+
+// talliedTogether is how many records one query of a table counts, because it keeps a hash of
+// each in memory. Only tests change it.
 var talliedTogether uint64 = 1_000_000
 
 // tallyRanges counts what belongs to the records, one range of signatures after another.

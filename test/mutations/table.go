@@ -192,9 +192,21 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestABatchFillsUp$",
 	},
 	{
-		Name: "row-that-cancels-has-another-hash",
+		Name: "cancelled-rows-are-tallied",
 		Edits: []edit{{"projector/sql/tally_records.sql",
-			"        reinterpretAsFixedString(line),\n", ""}},
+			"substring(whole, 18, 16)", "substring(whole, 17, 16)"}},
+		Package: "./projector", Run: "^TestMergesChangeNoTally$",
+	},
+	{
+		Name: "hours-are-tallied-by-row",
+		Edits: []edit{{"projector/sql/tally_hourly.sql",
+			"sum(count * cityHash64(", "sum(cityHash64("}},
+		Package: "./projector", Run: "^TestMergesChangeNoTally$",
+	},
+	{
+		Name: "occurrences-of-removed-records-are-tallied",
+		Edits: []edit{{"projector/sql/tally_occurrences.sql",
+			"WHERE gone = 1 AND", "WHERE gone = 2 AND"}},
 		Package: "./projector", Run: "^TestMergesChangeNoTally$",
 	},
 	{
