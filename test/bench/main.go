@@ -45,12 +45,8 @@ type bench struct {
 	// a service.
 	alertRules ruleCounts
 	queries    string // prefix of the queries that the list row runs
-	// peak is the highest rate of single events so far, for the row that runs at
-	// half of it.
-	peak float64
-
-	sizes  sizes
-	corpus corpus // what the service was filled with before it started
+	sizes      sizes
+	corpus     corpus // what the service was filled with before it started
 }
 
 // sizes are the sizes of the rows about stored records.
@@ -61,8 +57,9 @@ type sizes struct {
 	changed     int // records of the delete and cleanup rows
 	events      int // events of the replay row
 	lines       int // lines of the file of the import row
-	// folded and replayed are signatures: one run of the fold and the replay row for each.
-	folded, replayed []int
+	// folded, replayed and seen are signatures: one run of the fold, the replay and the visible
+	// row for each.
+	folded, replayed, seen []int
 }
 
 const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,occurrences,steady,delete,cleanup,cleanup-quiet,replay,import,fold-rules,ingest-rules,bounds"
@@ -82,6 +79,7 @@ func main() {
 	lines := flag.String("lines", "1M", "lines of the file of the import row")
 	folded := flag.String("fold-signatures", "100,1M", "signatures of the fold row, a list")
 	replayed := flag.String("replay-signatures", "100k,1M", "signatures of the replay row, a list")
+	seen := flag.String("visible-signatures", "100,1M", "signatures of the visible row, a list")
 	flag.StringVar(&b.stocks, "stocks", "", "keep the filled stocks of the list, occurrences and steady rows in this folder, and use those that are there")
 	flag.StringVar(&b.queries, "queries", "", "run only the queries of the list row whose names begin so")
 	flag.DurationVar(&b.floodFor, "flood", time.Minute, "length of the time before the flood, and of those beside a null sink")
@@ -95,7 +93,7 @@ func main() {
 		b.engine = path // the child runs in a folder of its own
 	}
 	var err error
-	if b.sizes, err = parseSizes(*lists, *occurrences, *changed, *events, *lines, *folded, *replayed); err == nil {
+	if b.sizes, err = parseSizes(*lists, *occurrences, *changed, *events, *lines, *folded, *replayed, *seen); err == nil {
 		err = b.profiled(*profile, strings.Split(*rows, ","))
 	}
 	if err != nil {

@@ -25,7 +25,7 @@ func parseSize(text string) (int, error) {
 	return n * unit, nil
 }
 
-func parseSizes(lists, occurrences, changed, events, lines, folded, replayed string) (s sizes, err error) {
+func parseSizes(lists, occurrences, changed, events, lines, folded, replayed, seen string) (s sizes, err error) {
 	if s.lists, err = parseList(lists); err != nil {
 		return sizes{}, fmt.Errorf("-records: %w", err)
 	}
@@ -46,6 +46,9 @@ func parseSizes(lists, occurrences, changed, events, lines, folded, replayed str
 	}
 	if s.replayed, err = parseList(replayed); err != nil {
 		return sizes{}, fmt.Errorf("-replay-signatures: %w", err)
+	}
+	if s.seen, err = parseList(seen); err != nil {
+		return sizes{}, fmt.Errorf("-visible-signatures: %w", err)
 	}
 	return s, nil
 }
