@@ -15,7 +15,8 @@ import (
 const (
 	visibleSpan  = 20 * time.Second
 	visibleProbe = 100 * time.Millisecond
-	// visiblePoll leaves the processors to the service: each look is a list.
+	// visiblePoll is the least time from one look to the next. Each look is a list, which takes
+	// processors from the service: the pause is as long as the look.
 	visiblePoll = 20 * time.Millisecond
 	// visibleLimit is the highest p99, in milliseconds, and visibleManyLimit that with more than
 	// visibleMany signatures.
@@ -24,12 +25,17 @@ const (
 	visibleMany      = 1000
 )
 
-// probedClass is the exception class that visibleEvent replaces, as JSON has it.
+// probedClass is the exception class that probeEvent replaces, as JSON has it.
 const probedClass = "Payment\\\\GatewayErrorAh"
 
-// visibleEvent is nativeEvent with an exception class, which tells its problem.
-func visibleEvent(class string) string {
+// probeEvent is nativeEvent with an exception class, by which it is found.
+func probeEvent(class string) string {
 	return strings.Replace(nativeEvent(7), probedClass, class, 1)
+}
+
+// amongEvent is nativeEvent of one of many problems: each is in a file of its own.
+func amongEvent() string {
+	return strings.ReplaceAll(nativeEvent(7), "Gateway.php", load.Problem+".php")
 }
 
 // visible measures how long an accepted event takes until the list shows it,
@@ -44,7 +50,7 @@ func (b *bench) visible() error {
 }
 
 func (b *bench) visibleAmong(n int) error {
-	req := load.NewRequest("POST", "/api/v1/events", b.nativeHeader(), visibleEvent(load.Problem), 1).Among(n)
+	req := load.NewRequest("POST", "/api/v1/events", b.nativeHeader(), amongEvent(), 1).Among(n)
 	var peak float64
 	for sent := int64(0); sent < int64(n); { // each problem has been seen
 		r, err := load.Strict(b.addr, req, 64, b.span)
@@ -92,14 +98,13 @@ var probes atomic.Uint64
 // probe sends an event of a problem of its own and lists until it is there.
 func (b *bench) probe(ctx context.Context) (time.Duration, error) {
 	class := fmt.Sprintf("Probe%s", letters(probes.Add(1)))
-	body := strings.Replace(visibleEvent(class), load.Number, class, 1)
+	body := strings.Replace(probeEvent(class), load.Number, class, 1)
 	if err := b.call(ctx, b.ingestKey, http.MethodPost, "/api/v1/events", json.RawMessage(body), &struct{}{}); err != nil {
 		return 0, err
 	}
 	accepted := time.Now()
-	poll := time.NewTicker(visiblePoll)
-	defer poll.Stop()
 	for {
+		looked := time.Now()
 		n, err := b.count(ctx, "exception_class="+class)
 		if err != nil {
 			return 0, err
@@ -107,7 +112,7 @@ func (b *bench) probe(ctx context.Context) (time.Duration, error) {
 		if n > 0 {
 			return time.Since(accepted), nil
 		}
-		<-poll.C
+		time.Sleep(max(visiblePoll, time.Since(looked)))
 	}
 }
 
