@@ -72,12 +72,7 @@ func TestTablesOfAnotherNode(t *testing.T) {
 	if err := p.FoldTo(t.Context(), state.Last+1); !errors.Is(err, projector.ErrHistoryLost) {
 		t.Fatalf("without the tables: %v", err)
 	}
-	p.Start()
-	t.Cleanup(func() {
-		if err := p.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	l.run(p)
 	to, err := p.Adopt(t.Context(), made)
 	if err != nil || to.Sequence != state.Last {
 		t.Fatalf("taken up to %d, want %d: %v", to.Sequence, state.Last, err)

@@ -96,12 +96,7 @@ func TestMergesWaitForACatchUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn.waits = func() bool { return p.Store().Merges().Held("records") && p.Store().Merges().Held("occurrences") }
-	p.Start()
-	t.Cleanup(func() {
-		if err := p.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	l.run(p)
 	l.barrier()
 	saw := conn.inserts()
 	// The last of them is written while the next one is prepared.

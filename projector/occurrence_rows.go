@@ -150,7 +150,7 @@ type occurrenceColumns struct {
 	allTags             []string
 }
 
-// countedColumns is how many columns counted appends.
+// countedColumns is the number of columns that the method counted appends.
 const countedColumns = 9
 
 // counted appends the columns that say what was counted: book to event_id.

@@ -76,6 +76,11 @@ func (l *ledger) start() (p *projector.Projector, stop func()) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	return p, l.run(p)
+}
+
+// run starts the projector, which runs until the test or the returned function stops it.
+func (l *ledger) run(p *projector.Projector) (stop func()) {
 	p.Start()
 	stop = func() {
 		if err := p.Stop(context.WithoutCancel(l.t.Context())); err != nil {
@@ -83,7 +88,7 @@ func (l *ledger) start() (p *projector.Projector, stop func()) {
 		}
 	}
 	l.t.Cleanup(stop)
-	return p, stop
+	return stop
 }
 
 func (l *ledger) append(events ...errata.Event) {

@@ -45,12 +45,7 @@ func TestRebuildMeetsAStraggler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Start()
-	t.Cleanup(func() {
-		if err := p.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	l.run(p)
 	l.append(event("a problem", "1"))
 	l.barrier()
 	comparison, err := projector.Rebuild(t.Context(), p, l.rebuild())

@@ -24,8 +24,8 @@ const (
 var stepRepeats = uint64(2)
 
 // joinRecords is how many records a batch must have, so that a command behind it gets a batch of
-// its own. That takes a few more inserts. But a command ends a step, and writing so many records
-// twice takes longer. Only tests change it.
+// its own. That takes a few more inserts. Without it the command would end the step, and all these
+// records would be written twice, which takes longer. Only tests change it.
 var joinRecords = 10_000
 
 // step is what one insert into the records writes: the changes of a batch, or of several full

@@ -117,7 +117,8 @@ func (s *Store) tallyRecords(ctx context.Context, fold int, t *Tally) error {
 // each in memory. Only tests change it.
 var talliedTogether uint64 = 1_000_000
 
-// tallyRanges counts what belongs to the records, one range of signatures after another.
+// tallyRanges counts the rows of a table, one range of signatures after another. records is about
+// how many records there are.
 func (s *Store) tallyRanges(ctx context.Context, query string, records uint64, count *uint64, checksum *Checksum) error {
 	chunks := int(min(records/talliedTogether+1, maxSweepChunks))
 	for i := range chunks {

@@ -57,8 +57,8 @@ type sizes struct {
 	changed     int // records of the delete and cleanup rows
 	events      int // events of the replay row
 	lines       int // lines of the file of the import row
-	// folded, replayed and seen are signatures: one run of the fold, the replay and the visible
-	// row for each.
+	// folded, replayed and seen are numbers of signatures. The rows fold, replay and visible run
+	// once for each number.
 	folded, replayed, seen []int
 }
 

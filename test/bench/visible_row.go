@@ -9,15 +9,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/internal/load"
 )
 
 const (
 	visibleSpan  = 20 * time.Second
 	visibleProbe = 100 * time.Millisecond
-	// visiblePoll is the least time from one look to the next. Each look is a list, which takes
-	// processors from the service: the pause is as long as the look.
-	visiblePoll = 20 * time.Millisecond
+	// visiblePause is the shortest pause between two looks. Each look is a list, which takes
+	// processors from the service, so the pause is also at least as long as the look before it.
+	visiblePause = 20 * time.Millisecond
 	// visibleLimit is the highest p99, in milliseconds, and visibleManyLimit that with more than
 	// visibleMany signatures.
 	visibleLimit     = 400
@@ -25,21 +26,21 @@ const (
 	visibleMany      = 1000
 )
 
-// probedClass is the exception class that probeEvent replaces, as JSON has it.
+// probedClass is the exception class of nativeEvent(7), as it is written in JSON.
 const probedClass = "Payment\\\\GatewayErrorAh"
 
-// probeEvent is nativeEvent with an exception class, by which it is found.
+// probeEvent is nativeEvent(7) with another exception class, by which the list finds it.
 func probeEvent(class string) string {
 	return strings.Replace(nativeEvent(7), probedClass, class, 1)
 }
 
-// amongEvent is nativeEvent of one of many problems: each is in a file of its own.
+// amongEvent is an event of one of many problems. Each problem is in a file of its own.
 func amongEvent() string {
 	return strings.ReplaceAll(nativeEvent(7), "Gateway.php", load.Problem+".php")
 }
 
 // visible measures how long an accepted event takes until the list shows it,
-// while others come in at half the highest rate, of so many problems.
+// while others come in at half the highest rate. It does so for each number of signatures.
 func (b *bench) visible() error {
 	for _, n := range b.sizes.seen {
 		if err := b.visibleAmong(n); err != nil {
@@ -112,7 +113,9 @@ func (b *bench) probe(ctx context.Context) (time.Duration, error) {
 		if n > 0 {
 			return time.Since(accepted), nil
 		}
-		time.Sleep(max(visiblePoll, time.Since(looked))) // reason: leaves the processors to the service between two looks
+		if !background.Wait(ctx, max(visiblePause, time.Since(looked))) {
+			return 0, ctx.Err()
+		}
 	}
 }
 
