@@ -24,7 +24,7 @@ func (a *App) makeProjector(context.Context) (err error) {
 	a.projector, err = projector.NewUnlocated(projector.Config{
 		Log: a.stream(), ClickHouse: a.engines.ClickHouse(),
 		Logger: a.logger, Registerer: a.registry, Gaps: a.logCare, Elsewhere: a.options.Cluster.On(),
-		Own: a.options.ClickHouseDSN == "", WindowFolder: a.dir.Join(windowFolder),
+		Own: a.options.ClickHouseDSN == "", WindowFolder: a.dir.Join(windowFolder), SpillFolder: a.dir.Path(),
 	})
 	if err != nil {
 		return err

@@ -67,7 +67,7 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, k
 		fold = FoldVersion
 	}
 	c := &committer{
-		p: p, cp: cp, totals: totals, rolled: rolled, fold: fold, copies: true, cache: newRemembered(rememberedRecords), known: known,
+		p: p, cp: cp, totals: totals, rolled: rolled, fold: fold, copies: true, cache: newRemembered(rememberedRecords, p.cfg.SpillFolder, p.cfg.Logger), known: known,
 		picker: eventlog.NewPicker(p.cfg.Log, nil),
 		spent:  spent, spentTurn: cp.Budget.Turn, steps: make(chan *step),
 	}
@@ -247,19 +247,24 @@ func (c *committer) forget(chunk *sweepChunk) {
 }
 
 // currentRecords finds the records of the keys that exist. It asks ClickHouse only
-// for those that are not in the cache and that c.known does not exclude.
+// for those that are not remembered and that c.known does not exclude.
 func (c *committer) currentRecords(ctx context.Context, keys []recordKey) (map[recordKey]*errata.Record, error) {
 	old := map[recordKey]*errata.Record{}
 	var missing []recordKey
 	for i, key := range keys {
-		if r := c.remembered(key); r != nil {
-			if len(old) == 0 {
-				old = make(map[recordKey]*errata.Record, len(keys)-i)
+		r := c.remembered(key)
+		if r == nil && c.known.mayHave(key.hashes()) {
+			if r = c.cache.spilled(key); r == nil {
+				missing = append(missing, key)
 			}
-			old[key] = r
-		} else if c.known.mayHave(key.hashes()) {
-			missing = append(missing, key)
 		}
+		if r == nil {
+			continue
+		}
+		if len(old) == 0 {
+			old = make(map[recordKey]*errata.Record, len(keys)-i)
+		}
+		old[key] = r
 	}
 	if len(missing) == 0 {
 		return old, nil

@@ -338,9 +338,7 @@ func TestAnyHistory(t *testing.T) {
 	smallPieces(t)
 	l := newLedger(t)
 	h := newHistory(t, l)
-	if h.random.IntN(2) == 0 {
-		t.Cleanup(projector.SetStepRepeats(1)) // steps of several batches
-	}
+	h.otherSizes()
 	p, stop := l.start()
 	stopRival := func() {} // of a second projector on the same shard
 	for range *historySteps {

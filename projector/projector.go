@@ -39,6 +39,9 @@ type Config struct {
 	// WindowFolder is the folder for the event ids that the next start needs, so that it does
 	// not read them from the log again; "" for none. No other projector may use it.
 	WindowFolder string
+	// SpillFolder is the folder for a file, of at most spillBytes, with the records for which
+	// memory has no room; "" for none: then they are read from ClickHouse again.
+	SpillFolder string
 }
 
 // Gaps decides about gaps of the log.

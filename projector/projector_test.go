@@ -58,7 +58,7 @@ func (l *ledger) config() projector.Config {
 	return projector.Config{
 		Log: l.log, ClickHouse: l.ClickHouse,
 		Logger:       slog.New(slog.NewTextHandler(l.t.Output(), nil)),
-		WindowFolder: l.window,
+		WindowFolder: l.window, SpillFolder: l.t.TempDir(),
 	}
 }
 

@@ -108,7 +108,10 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	}
 	r.gaps.live = r.live.cfg.Gaps
 	r.next = &Projector{
-		cfg:   Config{Log: r.live.cfg.Log, ClickHouse: r.conn, Shard: r.live.cfg.Shard, Logger: r.live.cfg.Logger, Quiet: true, Own: r.live.cfg.Own, Gaps: &r.gaps},
+		cfg: Config{
+			Log: r.live.cfg.Log, ClickHouse: r.conn, Shard: r.live.cfg.Shard, Logger: r.live.cfg.Logger, Quiet: true, Own: r.live.cfg.Own, Gaps: &r.gaps,
+			SpillFolder: r.live.cfg.SpillFolder,
+		},
 		store: NewStore(r.conn, r.live.cfg.Shard),
 	}
 	r.next.catchUp = r.next.beginCatchUp()

@@ -102,6 +102,7 @@ func (p *Projector) session(ctx context.Context, until uint64) error {
 	}
 	s.budget.Spent = ""
 	s.committer.copies = copies
+	defer s.committer.cache.close()
 	return s.run(ctx, reader)
 }
 

@@ -131,7 +131,7 @@ func TestWhatIsNotWrittenIsRemembered(t *testing.T) {
 		}
 		return (&step{work: &commit{changes: changes}}).indexed()
 	}
-	c := &committer{cache: newRemembered(1), waiting: changed(map[byte]uint64{1: 30, 2: 20}), last: changed(map[byte]uint64{1: 10, 3: 5})}
+	c := &committer{cache: newRemembered(1, "", nil), waiting: changed(map[byte]uint64{1: 30, 2: 20}), last: changed(map[byte]uint64{1: 10, 3: 5})}
 	c.last.done = make(chan struct{})
 	counts := func() (found [5]uint64) {
 		for n := range found {

@@ -23,6 +23,16 @@ func smallPieces(t *testing.T) {
 	t.Cleanup(projector.SetBatchSize(3)) // the next batch is often prepared before one is written
 }
 
+// otherSizes lets rare things happen often, in half of the histories each.
+func (h *history) otherSizes() {
+	if h.random.IntN(2) == 0 {
+		h.t.Cleanup(projector.SetStepRepeats(1)) // steps of several batches
+	}
+	if h.random.IntN(2) == 0 {
+		h.t.Cleanup(projector.SetRemembered(1)) // most records come from the file of the spilled ones
+	}
+}
+
 // disturbedInsert is a connection that counts the inserts into each table, and disturbs one.
 type disturbedInsert struct {
 	driver.Conn

@@ -1,4 +1,4 @@
-// Package packed reads the column whole of table records, in which ClickHouse
+// Package packed reads and writes the column whole of table records, in which ClickHouse
 // keeps all columns of a record side by side: a query of whole records opens one
 // granule for each record instead of eighteen.
 //

@@ -101,6 +101,9 @@ func TestDecodeIsTheInverseOfTheColumn(t *testing.T) {
 		if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 			t.Errorf("record (-want +got):\n%s", diff)
 		}
+		if appended := packed.Append(nil, &want); string(appended) != column {
+			t.Errorf("appended is\n%.300q\nthe column\n%.300q", appended, column)
+		}
 	}
 }
 
@@ -137,6 +140,9 @@ func TestLayout(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
+	}
+	if appended := packed.Append([]byte("before"), &want); string(appended) != "before"+golden {
+		t.Errorf("appended is\n%q\nwant\n%q", appended, golden)
 	}
 	columns, _ := written(t, []errata.Record{want})
 	if column := columns[want.Signature]; column != golden {
@@ -179,6 +185,13 @@ func FuzzDecode(f *testing.F) {
 		}
 		if texts != len(column)-numbers {
 			t.Errorf("%d bytes of texts in a column of %d", texts, len(column))
+		}
+		again, err := packed.Decode(string(packed.Append(nil, &r)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(r, again, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
+			t.Errorf("appended and decoded again (-before +after):\n%s", diff)
 		}
 	})
 }

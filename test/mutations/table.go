@@ -180,6 +180,36 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestStepOfSeveralBatches$",
 	},
 	{
+		Name: "removed-record-stays-in-the-spilled",
+		Edits: []edit{{"projector/remembered.go",
+			"		r.file.Remove(key.hashes().a)\n", ""}},
+		Package: "./projector", Run: "^TestRememberedAreTheNewest$",
+	},
+	{
+		Name: "cleanup-leaves-the-spilled",
+		Edits: []edit{{"projector/remembered.go",
+			"	r.tell(r.clear())\n", ""}},
+		Package: "./projector", Run: "^(TestRememberedAreTheNewest|TestSpilledAreFound)$",
+	},
+	{
+		Name: "catching-up-leaves-the-spilled",
+		Edits: []edit{{"projector/remembered.go",
+			"		return r.clear()\n", "		return nil\n"}},
+		Package: "./projector", Run: "^TestCatchingUpSpillsNothing$",
+	},
+	{
+		Name: "failed-write-leaves-the-spilled",
+		Edits: []edit{{"internal/spill/spill.go",
+			"		return errors.Join(err, f.Clear())\n", "		return err\n"}},
+		Package: "./internal/spill", Run: "^TestAfterAnError$",
+	},
+	{
+		Name: "spilled-are-not-checked",
+		Edits: []edit{{"internal/spill/spill.go",
+			"if err == nil && binary.LittleEndian.Uint32(stored) != s.sum(key, stored[sumSize:]) {", "if false {"}},
+		Package: "./internal/spill", Run: "^(TestDamageIsNoticed|TestALostWriteIsNoticed)$",
+	},
+	{
 		Name: "replay-takes-batches-as-they-come",
 		Edits: []edit{{"projector/session.go",
 			"(s.until != 0 || f.Pending >= behindFacts)", "f.Pending >= behindFacts"}},
