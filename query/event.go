@@ -105,7 +105,7 @@ func (r *Reader) placed(ctx context.Context, p place) (at placed) {
 	all := errata.Record{Book: p.Book, Signature: p.Signature, ID: p.id, Count: math.MaxUint64}
 	at.err = atOnce(
 		func() (err error) { at.found, err = r.moment(ctx, &all, "", p.position); return err },
-		func() (err error) { at.users, err = r.usersOf(ctx, []errata.Signature{p.Signature}); return err },
+		func() (err error) { at.users, err = r.usersNow(ctx, []errata.Signature{p.Signature}); return err },
 	)
 	return at
 }

@@ -1,6 +1,35 @@
 package query
 
-import "time"
+import (
+	"crypto/md5"
+	"time"
+
+	errata "github.com/errata-log/errata"
+)
 
 // SetPatience shortens the wait for an engine that does not answer.
 func (r *Reader) SetPatience(d time.Duration) { r.patience = d }
+
+// The limits of loud records.
+const (
+	LoudFrom         = loudFrom
+	AgePerOccurrence = agePerOccurrence
+	OldestCount      = oldestCount
+	MaxLoud          = maxLoud
+)
+
+// LoudUsers are the users of loud records, by names in the place of signatures.
+type LoudUsers struct{ of *loudUsers }
+
+// NewLoudUsers remembers nothing yet.
+func NewLoudUsers() LoudUsers { return LoudUsers{newLoudUsers()} }
+
+func named(name string) errata.Signature { return md5.Sum([]byte(name)) }
+
+// Add notes a record with a user.
+func (l LoudUsers) Add(name string, occurrences uint64, at time.Time) {
+	l.of.add(named(name), 1, 1, occurrences, at)
+}
+
+// Has says whether it is remembered.
+func (l LoudUsers) Has(name string) bool { return l.of.has(named(name)) }

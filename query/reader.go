@@ -27,6 +27,7 @@ type Reader struct {
 	ready    func() error
 	now      func() time.Time
 	payloads Payloads
+	loud     *loudUsers
 }
 
 // Config is what a [Reader] needs. ClickHouse is required.
@@ -41,7 +42,8 @@ type Config struct {
 	Ready func() error
 	// Payloads has the contexts of occurrences; nil: that of the first sighting only.
 	Payloads Payloads
-	// Now is the clock for relative dates and ranges; nil is the system's clock.
+	// Now is the clock for relative dates and ranges, and for how old a count of users may be;
+	// nil is the system's clock.
 	Now func() time.Time
 }
 
@@ -53,7 +55,7 @@ func New(cfg Config) *Reader {
 	if cfg.Ready == nil {
 		cfg.Ready = func() error { return nil }
 	}
-	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, ready: cfg.Ready, payloads: cfg.Payloads, now: cfg.Now, patience: answerTimeout}
+	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, ready: cfg.Ready, payloads: cfg.Payloads, now: cfg.Now, patience: answerTimeout, loud: newLoudUsers()}
 }
 
 // List is one page of records and its place in the result.
@@ -131,13 +133,12 @@ func (r *Reader) unscoped(ctx context.Context, f Filter, p Page) (list List, set
 	var counted users
 	err = atOnce(
 		func() (err error) { records, err = r.rows(ctx, at.keys); return err },
-		func() (err error) { counted, err = r.usersOf(ctx, signaturesIn(at.keys)); return err },
+		func() (err error) { counted, err = r.usersLately(ctx, signaturesIn(at.keys)); return err },
 	)
 	if err != nil {
 		return List{}, false, fmt.Errorf("read %d records of the page: %w", len(at.keys), err)
 	}
-	counted.into(records)
-	return listOf(records, at.total, p), at.full && len(records) == len(at.keys), nil
+	return listOf(records, at.total, p), at.full && len(records) == len(at.keys), r.fill(ctx, records, counted)
 }
 
 func listOf(records []errata.Record, total uint64, p Page) List {

@@ -41,7 +41,7 @@ func (r *Reader) detail(ctx context.Context, book errata.Book, signature errata.
 	)
 	err := atOnce(
 		func() (err error) { record, err = r.record(ctx, book, signature, among); return err },
-		func() (err error) { counted, err = r.usersOf(ctx, []errata.Signature{signature}); return err },
+		func() (err error) { counted, err = r.usersNow(ctx, []errata.Signature{signature}); return err },
 		func() error { newest, payload, failed = r.payload(ctx, book, signature, 0); return nil },
 	)
 	if err != nil {

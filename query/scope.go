@@ -186,7 +186,7 @@ func (r *Reader) liveOf(ctx context.Context, keys []deployedKey) ([]errata.Recor
 	)
 	err := atOnce(
 		func() (err error) { live, err = r.live(ctx, found); return err },
-		func() (err error) { counted, err = r.usersOf(ctx, signatures); return err },
+		func() (err error) { counted, err = r.usersLately(ctx, signatures); return err },
 	)
 	if err != nil {
 		return nil, fmt.Errorf("read %d records of the page: %w", len(keys), err)
@@ -197,8 +197,7 @@ func (r *Reader) liveOf(ctx context.Context, keys []deployedKey) ([]errata.Recor
 			records = append(records, record)
 		}
 	}
-	counted.into(records)
-	return records, nil
+	return records, r.fill(ctx, records, counted)
 }
 
 // amongOccurrences is the filter with its occurrences as one more condition on the

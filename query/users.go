@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -17,15 +18,9 @@ import (
 // the rows, both are asked for at once.
 type users map[errata.Position]uint64
 
-// into fills in the users of the records.
-func (u users) into(records []errata.Record) {
-	for i := range records {
-		records[i].Users = u[records[i].ID]
-	}
-}
-
 // CountUsers fills in how many users the occurrences of each record had, of those that
-// are kept. Errors: store_unavailable.
+// are kept: those of a loud record as they were up to [oldestCount] ago. Errors:
+// store_unavailable.
 func (r *Reader) CountUsers(ctx context.Context, records []errata.Record) error {
 	if err := r.trusting(func() error { return r.countUsers(ctx, records) }); err != nil {
 		return r.explain(ctx, "count the users of records", err)
@@ -38,15 +33,44 @@ func (r *Reader) countUsers(ctx context.Context, records []errata.Record) error 
 	for i := range records {
 		signatures[i] = records[i].Signature
 	}
-	counted, err := r.usersOf(ctx, signatures)
-	if err == nil {
-		counted.into(records)
+	counted, err := r.usersLately(ctx, signatures)
+	if err != nil {
+		return err
 	}
-	return err
+	return r.fill(ctx, records, counted)
 }
 
-// usersOf counts the users of all records of the signatures, also of those that are gone.
-func (r *Reader) usersOf(ctx context.Context, signatures []errata.Signature) (users, error) {
+// usersLately counts the users of all records of the signatures, also of those that are gone.
+// Those of loud records may have been counted before; [Reader.fill] knows what to make of that.
+func (r *Reader) usersLately(ctx context.Context, signatures []errata.Signature) (users, error) {
+	lately, uncounted := r.loud.find(signatures, r.now())
+	now, err := r.usersNow(ctx, uncounted)
+	maps.Copy(lately, now)
+	return lately, err
+}
+
+// fill fills in the users of the records. One that is not among the counted either has no
+// occurrences or was made since: it is counted now.
+func (r *Reader) fill(ctx context.Context, records []errata.Record, counted users) error {
+	var since []errata.Signature
+	for i := range records {
+		if _, there := counted[records[i].ID]; !there && r.loud.has(records[i].Signature) {
+			since = append(since, records[i].Signature)
+		}
+	}
+	now, err := r.usersNow(ctx, since)
+	if err != nil {
+		return err
+	}
+	maps.Copy(counted, now)
+	for i := range records {
+		records[i].Users = counted[records[i].ID]
+	}
+	return nil
+}
+
+// usersNow counts the users of all records of the signatures.
+func (r *Reader) usersNow(ctx context.Context, signatures []errata.Signature) (users, error) {
 	if len(signatures) == 0 {
 		return users{}, nil
 	}
@@ -54,12 +78,18 @@ func (r *Reader) usersOf(ctx context.Context, signatures []errata.Signature) (us
 	if err != nil {
 		return nil, err
 	}
-	counted := make(users, len(signatures))
+	counted, began := make(users, len(signatures)), r.now()
 	err = r.each(ctx, q, func(row driver.Rows) error {
-		var id, n uint64
-		err := row.Scan(&id, &n)
+		var (
+			signature          string
+			id, n, occurrences uint64
+		)
+		if err := row.Scan(&signature, &id, &n, &occurrences); err != nil {
+			return err
+		}
 		counted[errata.Position(id)] = n
-		return err
+		r.loud.add(errata.Signature([]byte(signature)), errata.Position(id), n, occurrences, began)
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("count the users: %w", err)

@@ -180,6 +180,18 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestStepOfSeveralBatches$",
 	},
 	{
+		Name: "users-of-loud-records-for-ever",
+		Edits: []edit{{"query/loudusers.go",
+			"there && at.Before(c.until) {\n			maps.Copy", "there {\n			maps.Copy"}},
+		Package: "./query", Run: "^TestUsersOfALoudRecord$",
+	},
+	{
+		Name: "users-of-the-record-before",
+		Edits: []edit{{"query/users.go",
+			"!there && r.loud.has(records[i].Signature)", "false && !there"}},
+		Package: "./query", Run: "^TestUsersOfARecordThatIsSeenAgain$",
+	},
+	{
 		Name: "removed-record-stays-in-the-spilled",
 		Edits: []edit{{"projector/remembered.go",
 			"		r.file.Remove(key.hashes().a)\n", ""}},

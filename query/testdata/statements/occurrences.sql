@@ -89,11 +89,10 @@ LIMIT {limit:UInt64}
 -- limit = 100
 -- event_id = "order 77"
 -- users of the rows of a page
-SELECT id, uniqExact(user_hash) AS users
+SELECT any(signature), id, uniqExactIf(user_hash, user_hash != 0) AS users, count() AS occurrences
 FROM occurrences
 PREWHERE book IN ('system', 'database')
     AND signature IN (SELECT arrayJoin(arrayMap(digits -> toFixedString(unhex(digits), 16), {signatures:Array(String)})))
-WHERE user_hash != 0
 GROUP BY id
 -- SETTINGS max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192, optimize_use_projections = 1, use_skip_indexes = 0
 -- signatures = ["010000000000000000000000000000ff"]
