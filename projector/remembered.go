@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -91,19 +92,22 @@ func (r *remembered) spill() (err error) {
 	return nil
 }
 
-// spilled finds a record that get does not find, nil when the file has none.
+// spilled finds a record that get does not find, nil when the file has none. A file of which
+// something is damaged is emptied.
 func (r *remembered) spilled(key recordKey) *errata.Record {
 	if r.file == nil {
 		return nil
 	}
 	value, found, err := r.file.Get(key.hashes().a)
-	if !found {
-		r.tell(err)
+	if err == nil && !found {
 		return nil
 	}
-	record, err := packed.Decode(string(value))
+	var record errata.Record
+	if err == nil {
+		record, err = packed.Decode(string(value))
+	}
 	if err != nil {
-		r.tell(fmt.Errorf("read a record that was spilled: %w", err))
+		r.tell(errors.Join(fmt.Errorf("read a record that was spilled: %w", err), r.clear()))
 		return nil
 	}
 	if record.Book != key.book || record.Signature != key.signature { // another one has the same hash
