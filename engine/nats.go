@@ -345,6 +345,7 @@ func (n *NATS) RestartAfter(ctx context.Context, do func()) error {
 		old.WaitForShutdown()
 	}
 	do()
+	n.rereadDamaged()
 	n.failure.Store(nil)
 	srv, err := n.startServer(ctx)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/errata-log/errata/logfiles"
 )
 
 // storageFailed are parts of the server's messages, in lower case, when it stops a
@@ -25,6 +27,29 @@ func (n *NATS) noteFailure(said string) {
 			return
 		}
 	}
+}
+
+// damagedStream finds the stream that the server has stopped because it met damage in its
+// files: the message that a new one takes the place of.
+var damagedStream = regexp.MustCompile(`stream '[^']* > ([^']+)' critical write error: malformed or corrupt`)
+
+// rereadDamaged lets the next server read the files of that stream. With the index of the one
+// before it would go on with the damaged message, and stop at the next one for its place.
+func (n *NATS) rereadDamaged() {
+	why := n.failure.Load()
+	if why == nil {
+		return
+	}
+	found := damagedStream.FindStringSubmatch(*why)
+	if found == nil {
+		return
+	}
+	log := n.cfg.Logger.With("stream", found[1])
+	if err := logfiles.Reread(n.cfg.StoreDir, found[1]); err != nil {
+		log.Error("the files of a damaged stream are not read again, and it will stop again", "error", err)
+		return
+	}
+	log.Warn("the files of a stream are damaged; what can be read of it is kept")
 }
 
 // Stopped says why the embedded server takes no messages until it restarts. It is ""

@@ -33,7 +33,7 @@ const guardReaders = 4
 // is kept in the folder "damaged", where [Inventory.Repair] finds it.
 //
 // After a clean stop, Guard reads only lengths and sequences, which takes a second
-// for 10 GiB. Else it reads everything, as the server then does too.
+// for 10 GiB. Else it reads everything, as the server then does too. See [Reread].
 func Guard(folder string) (list []Mended, err error) {
 	streams, err := Streams(folder)
 	if err != nil {
@@ -138,6 +138,16 @@ func (s Stream) mend(f file, keep string, buffer *bytes.Buffer) (*Mended, error)
 		return nil, err
 	}
 	return &m, s.dropIndex()
+}
+
+// Reread lets the next start read all files of the stream below a folder, also after a clean
+// stop. It is for a stream in which a server has found damage that [Guard] leaves out then.
+func Reread(folder, stream string) error {
+	s, err := Open(folder, stream)
+	if err != nil {
+		return err
+	}
+	return s.dropIndex()
 }
 
 // dropIndex removes the index, so that the server reads the files again.
