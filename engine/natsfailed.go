@@ -29,12 +29,13 @@ func (n *NATS) noteFailure(said string) {
 	}
 }
 
-// damagedStream finds the stream that the server has stopped because it met damage in its
-// files: the message that a new one takes the place of.
+// damagedStream finds the name of a stream that the server has stopped because a message in its
+// files is damaged. The server meets it when a newer message of the same subject replaces it.
 var damagedStream = regexp.MustCompile(`stream '[^']* > ([^']+)' critical write error: malformed or corrupt`)
 
-// rereadDamaged lets the next server read the files of that stream. With the index of the one
-// before it would go on with the damaged message, and stop at the next one for its place.
+// rereadDamaged lets the next server read all files of that stream and leave out what is damaged.
+// With the index of the last server it would keep the damaged message, and stop again at the next
+// message that replaces it.
 func (n *NATS) rereadDamaged() {
 	why := n.failure.Load()
 	if why == nil {

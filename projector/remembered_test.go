@@ -76,13 +76,17 @@ func rememberedOf(t *testing.T, records int) *remembered {
 	t.Helper()
 	r := newRemembered(2, t.TempDir(), slog.New(slog.NewTextHandler(t.Output(), nil)))
 	t.Cleanup(r.close)
-	for n := range records {
-		if n%2 == 0 {
-			r.turn()
-		}
-		r.put(rememberedKey(n), rememberedRecord(n, 1))
-	}
+	r.generations(0, records)
 	return r
+}
+
+// generations puts the records from one number up to another, in batches of two.
+func (r *remembered) generations(from, to int) {
+	for n := from; n < to; n += 2 {
+		r.turn()
+		r.put(rememberedKey(n), rememberedRecord(n, 1))
+		r.put(rememberedKey(n+1), rememberedRecord(n+1, 1))
+	}
 }
 
 func (r *remembered) count(records int) (found int) {
@@ -119,11 +123,7 @@ func TestCatchingUpSpillsNothing(t *testing.T) {
 	for n := range bulkRecords {
 		r.put(rememberedKey(n), rememberedRecord(n%1000, 2))
 	}
-	for n := 20_000; n < 20_002; n++ {
-		r.turn()
-		r.put(rememberedKey(n), rememberedRecord(n, 3))
-		r.put(rememberedKey(n+10), rememberedRecord(n+10, 3))
-	}
+	r.generations(20_000, 20_004)
 	if n := r.count(10); n != 0 {
 		t.Errorf("%d records are found of before the batch", n)
 	}
@@ -133,11 +133,7 @@ func TestCatchingUpSpillsNothing(t *testing.T) {
 func TestSpillsWithoutAFile(t *testing.T) {
 	r := rememberedOf(t, 2)
 	r.folder += "/none"
-	for n := 2; n < 20; n += 2 {
-		r.turn()
-		r.put(rememberedKey(n), rememberedRecord(n, 1))
-		r.put(rememberedKey(n+1), rememberedRecord(n+1, 1))
-	}
+	r.generations(2, 20)
 	if n := r.count(20); n != 4 {
 		t.Errorf("%d of 20 are found, want the 4 in memory", n)
 	}

@@ -18,15 +18,15 @@ const (
 	// up to oldestCount. To count one takes 50 ns, so counting takes a thousandth of the time
 	// of a processor, for each record that is looked at, however many occurrences it has.
 	agePerOccurrence = 50 * time.Microsecond
-	// oldestCount is when at the latest a new event is visible.
+	// oldestCount is as long as a new event may take until it is visible.
 	oldestCount = 10 * time.Second
 	// maxLoud is how many records are remembered, in less than 1 MB.
 	maxLoud = 4096
 )
 
-// loudUsers remembers the users of loud records for a while: 15 million occurrences of a page of
-// loud records take 0.75 s of a processor to count, and people look at several lists of the same
-// ones, while each event changes them. It is safe for concurrent use.
+// loudUsers remembers for a while how many users loud records have. A page of them may have 15
+// million occurrences, which take 0.75 s of a processor to count, and several lists show the
+// same records. It is safe for concurrent use.
 type loudUsers struct {
 	mu sync.Mutex
 	of *lru.LRU[errata.Signature, *loudCount]

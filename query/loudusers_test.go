@@ -42,8 +42,8 @@ func (c *crowd) write(r *errata.Record, from, to int) {
 	}
 }
 
-// want compares the users of the first records, in the list and where they are counted for records
-// that are there already.
+// want compares the users of the first records with those of the list, and with those that
+// CountUsers fills in.
 func (c *crowd) want(when string, want ...uint64) {
 	c.t.Helper()
 	list, err := c.reader.Find(c.t.Context(), query.Filter{}, query.Page{})
@@ -73,8 +73,8 @@ func (c *crowd) wantDetail(i int, want uint64) {
 	}
 }
 
-// TestUsersOfALoudRecord: the users of a loud record are counted again after a time that its
-// occurrences say. Those of others are counted at once, and so are those of a detail.
+// TestUsersOfALoudRecord: a list counts the users of a loud record again after a time, which grows
+// with its occurrences. It counts those of other records each time, and a detail always counts.
 func TestUsersOfALoudRecord(t *testing.T) {
 	c := newCrowd(t)
 	c.write(&c.live[0], 0, query.LoudFrom)

@@ -41,7 +41,8 @@ func (r *Reader) countUsers(ctx context.Context, records []errata.Record) error 
 }
 
 // usersLately counts the users of all records of the signatures, also of those that are gone.
-// Those of loud records may have been counted before; [Reader.fill] knows what to make of that.
+// Those of loud records may have been counted earlier, so [Reader.fill] must look for records
+// that were made since.
 func (r *Reader) usersLately(ctx context.Context, signatures []errata.Signature) (users, error) {
 	lately, uncounted := r.loud.find(signatures, r.now())
 	now, err := r.usersNow(ctx, uncounted)

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// segments is how many the file has: so much of what it holds goes at once, a sixteenth.
+	// segments is how many the file has. The oldest one goes at once, a sixteenth of the file.
 	segments = 16
-	// bufferSize is how many bytes are written together.
+	// bufferSize is how many bytes are collected before they are written.
 	bufferSize = 256 << 10
 	sumSize    = 4
 )
@@ -63,8 +63,8 @@ func Open(folder string, limit int64) (*File, error) {
 // Close ends the file. Nothing of it stays.
 func (f *File) Close() error { return f.file.Close() }
 
-// Put keeps the value, in the place of an older one of the key. After an error the file holds
-// nothing, so that no older value comes back; it can be used further.
+// Put keeps the value under the key and forgets an older value of that key. After an error the
+// file is empty, so that no older value comes back, and can still be used.
 func (f *File) Put(key uint64, value []byte) error {
 	size := int64(sumSize + len(value))
 	if size > f.each {
@@ -108,8 +108,8 @@ func (f *File) open(size int64) (*segment, error) {
 
 func (f *File) start(s *segment) int64 { return int64(s.number%segments) * f.each }
 
-// sum is the checksum of a value. It is another one for the same bytes from an earlier
-// segment in the same place, which a disk may give when it has lost a write.
+// sum is the checksum of a value. The number of the segment is in it: a disk that has lost a
+// write gives the bytes of an earlier segment, and their checksum is then wrong.
 func (s *segment) sum(key uint64, value []byte) uint32 {
 	var head [16]byte
 	binary.LittleEndian.PutUint64(head[:], s.number)

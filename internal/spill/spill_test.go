@@ -161,8 +161,8 @@ func TestDamageIsNoticed(t *testing.T) {
 	}
 }
 
-// TestALostWriteIsNoticed: bytes of an earlier round through the file, at the place of a value
-// with the same key and size, are not taken for it.
+// TestALostWriteIsNoticed: the file was written a second time, and one segment still has its old
+// bytes. Its values have the same keys and sizes as the new ones, and are not there.
 func TestALostWriteIsNoticed(t *testing.T) {
 	const each = 100 * (8 + sumSize)
 	k := open(t, segments*each)
