@@ -117,8 +117,7 @@ func (e *Engines) awaitMutations(ctx context.Context, databases []string) error 
 		var count uint64
 		row := e.ClickHouse().QueryRow(ctx, sqlUnfinishedMutations, clickhouse.Named("databases", databases))
 		if err := row.Scan(&count); err != nil {
-			// The driver says of a deadline that a read took too long.
-			return fmt.Errorf("engine: look for unfinished changes of the tables: %w", cmp.Or(ctx.Err(), err))
+			return fmt.Errorf("engine: look for unfinished changes of the tables: %w", cmp.Or(overdue(ctx), err))
 		}
 		if count == 0 {
 			return nil
@@ -127,6 +126,15 @@ func (e *Engines) awaitMutations(ctx context.Context, databases []string) error 
 			return fmt.Errorf("engine: %d changes of the tables do not finish: %w", count, ctx.Err())
 		}
 	}
+}
+
+// overdue is the error of ctx, also when its deadline has passed and ctx does not say so
+// yet: the connection to ClickHouse has the same deadline, and may be the first to end.
+func overdue(ctx context.Context) error {
+	if deadline, limited := ctx.Deadline(); limited && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
 }
 
 // Thaw removes the links of Freeze.

@@ -98,6 +98,15 @@ func TestFrozenTables(t *testing.T) {
 	}
 }
 
+// lateContext has a deadline and does not notice that it passes, as a context whose timer
+// a busy machine has not run yet.
+type lateContext struct {
+	context.Context
+	deadline time.Time
+}
+
+func (c lateContext) Deadline() (time.Time, bool) { return c.deadline, true }
+
 // TestFreezeWaitsForMutations: a part that waits for its mutation is not frozen.
 func TestFreezeWaitsForMutations(t *testing.T) {
 	e := start(t, config(t, t.TempDir()))
@@ -109,6 +118,9 @@ func TestFreezeWaitsForMutations(t *testing.T) {
 	defer cancel()
 	if _, err := e.Freeze(ctx, engine.BackupLinks, e.Database()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("frozen before the mutation: %v", err)
+	}
+	if _, err := e.Freeze(lateContext{t.Context(), time.Now().Add(500 * time.Millisecond)}, engine.BackupLinks, e.Database()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("the connection ends before the context: %v", err)
 	}
 	exec(t, e, "SYSTEM START MERGES t")
 	tables, err := e.Freeze(t.Context(), engine.BackupLinks, e.Database())
