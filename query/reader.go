@@ -187,6 +187,9 @@ func (r *Reader) look(ctx context.Context, f Filter, p Page) (at found, err erro
 		if !f.dense() {
 			s.window = narrowWindow(s.offset + s.limit)
 		}
+		if f.Class != "" {
+			return r.inTurn(ctx, f, p, s)
+		}
 		at, err = r.side(ctx, f, p, s)
 	default:
 		at.totals, err = r.total(ctx, f)
@@ -194,9 +197,20 @@ func (r *Reader) look(ctx context.Context, f Filter, p Page) (at found, err erro
 	return at, err
 }
 
+// inTurn reads the total, and then the keys of the page from by_time if enough records match
+// for it. The class that somebody looks for is often that of one record, or of none.
+func (r *Reader) inTurn(ctx context.Context, f Filter, p Page, s slice) (found, error) {
+	t, err := r.total(ctx, f)
+	if err != nil || !inOrder(f, p, t.raw, s.window) {
+		return found{totals: t}, err
+	}
+	keys, err := r.page(ctx, f, s, true)
+	return found{totals: t, keys: keys, tried: s.window}, err
+}
+
 // side reads the total and, at the same time, the keys of the page from by_time.
 // When the total says that another way is better, side waits for the keys only
-// for [pagePatience].
+// for [pagePatience], and not at all when the page has none.
 func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, error) {
 	paging, stop := context.WithCancel(ctx)
 	defer stop()
@@ -216,7 +230,10 @@ func (r *Reader) side(ctx context.Context, f Filter, p Page, s slice) (found, er
 		return found{}, err
 	}
 	var givenUp <-chan time.Time // nil: never
-	if !inOrder(f, p, t.raw, s.window) {
+	switch {
+	case t.due(p) == 0:
+		givenUp = time.After(0)
+	case !inOrder(f, p, t.raw, s.window):
 		givenUp = time.After(pagePatience)
 	}
 	select {
