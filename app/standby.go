@@ -73,6 +73,9 @@ func (a *App) startRecords(ctx context.Context) error {
 }
 
 func (a *App) migrateRecords(ctx context.Context) error {
+	if _, embedded := a.engines.EmbeddedClickHouse(); embedded {
+		return migrations.OwnClickHouse(ctx, a.engines.ClickHouseOptions())
+	}
 	return migrations.ClickHouse(ctx, a.engines.ClickHouseOptions())
 }
 

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/pressly/goose/v3"
@@ -29,7 +30,19 @@ var clickHouseFiles embed.FS
 //
 // ClickHouse has no locks. Two calls at once do no harm, because every file can be
 // applied twice (IF NOT EXISTS, IF EXISTS), which a test checks.
-func ClickHouse(ctx context.Context, options *clickhouse.Options) (err error) {
+func ClickHouse(ctx context.Context, options *clickhouse.Options) error {
+	return applyAll(ctx, options, granuleWait)
+}
+
+// OwnClickHouse is [ClickHouse] for a server that no other node uses: it waits for nobody, and
+// removes at once what a crash has left.
+func OwnClickHouse(ctx context.Context, options *clickhouse.Options) error {
+	return applyAll(ctx, options, 0)
+}
+
+// applyAll applies the files and what comes after them. It waits for so long for a node that
+// has the lock.
+func applyAll(ctx context.Context, options *clickhouse.Options, wait time.Duration) (err error) {
 	if options.Auth.Database == "" {
 		return errors.New("migrations: the ClickHouse options name no database")
 	}
@@ -59,7 +72,7 @@ func ClickHouse(ctx context.Context, options *clickhouse.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := afterFiles(ctx, conn); err != nil {
+	if err := afterFiles(ctx, conn, wait); err != nil {
 		return fmt.Errorf("migrations: ClickHouse database %s: %w", options.Auth.Database, err)
 	}
 	return nil

@@ -54,10 +54,11 @@ var granulesOf = regexp.MustCompile(`\bindex_granularity = (\d+)`)
 // between two statements: each makes a copy under a unique name, then drops the
 // copies of all others, and only then checks whether records must still be
 // exchanged. So the call that made its copy later has either stopped the other one
-// or sees its result. The lock only keeps calls from stopping each other.
-func setGranules(ctx context.Context, conn driver.Conn) error {
+// or sees its result. The lock only keeps calls from stopping each other. A call waits
+// for so long for the one that has it.
+func setGranules(ctx context.Context, conn driver.Conn, wait time.Duration) error {
 	for range granuleTries {
-		done, err := trySetGranules(ctx, conn)
+		done, err := trySetGranules(ctx, conn, wait)
 		if done || err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func setGranules(ctx context.Context, conn driver.Conn) error {
 
 // trySetGranules tries once. done is false when another node has the lock, or has
 // dropped the copy.
-func trySetGranules(ctx context.Context, conn driver.Conn) (done bool, err error) {
+func trySetGranules(ctx context.Context, conn driver.Conn, wait time.Duration) (done bool, err error) {
 	engine, done, err := recordsEngine(ctx, conn)
 	if err != nil {
 		return false, err
@@ -81,7 +82,7 @@ func trySetGranules(ctx context.Context, conn driver.Conn) (done bool, err error
 	names := map[string]string{"Lock": helperName, "Engine": engine}
 	err = runStep(ctx, conn, "lock.sql", names)
 	if answer := (*clickhouse.Exception)(nil); errors.As(err, &answer) && answer.Code == codeTableExists {
-		return false, waitForGranules(ctx, conn)
+		return false, waitForGranules(ctx, conn, wait)
 	}
 	if err != nil {
 		return false, err
@@ -123,10 +124,10 @@ func exchangeRecords(ctx context.Context, conn driver.Conn, names map[string]str
 	return runStep(ctx, conn, "exchange.sql", names)
 }
 
-// waitForGranules returns when records has its granules. After granuleWait the node
+// waitForGranules returns when records has its granules. After the wait the node
 // with the lock must have crashed; then waitForGranules drops the lock.
-func waitForGranules(ctx context.Context, conn driver.Conn) error {
-	for late := time.Now().Add(granuleWait); ; {
+func waitForGranules(ctx context.Context, conn driver.Conn, wait time.Duration) error {
+	for late := time.Now().Add(wait); ; {
 		if _, done, err := recordsEngine(ctx, conn); err != nil || done {
 			return err
 		}

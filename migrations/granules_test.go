@@ -210,6 +210,24 @@ func TestGranulesGoOnAfterACrash(t *testing.T) {
 	}
 }
 
+// TestOwnGranulesWaitForNobody: a start on a server of its own does not wait for a lock that a
+// crash has left.
+func TestOwnGranulesWaitForNobody(t *testing.T) {
+	t.Cleanup(migrations.SetGranuleWait(time.Hour))
+	env := testenv.New(t)
+	coarse(t, env)
+	rows, table := contents(t, env), created(t, env)
+	if err := migrations.SetGranulesForTest(t.Context(), &crashing{Conn: env.ClickHouse, left: 1}); !errors.Is(err, errCrashed) {
+		t.Fatalf("behind the lock: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := migrations.OwnClickHouse(ctx, env.ClickHouseOptions()); err != nil {
+		t.Fatal(err)
+	}
+	checkFine(t, env, rows, table)
+}
+
 func TestGranulesFromManyNodes(t *testing.T) {
 	env := testenv.New(t)
 	coarse(t, env)

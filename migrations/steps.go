@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
@@ -17,9 +18,9 @@ var stepFiles embed.FS
 var stepSQL = template.Must(template.ParseFS(stepFiles, "steps/*.sql"))
 
 // afterFiles makes the changes of the table records that depend on its present
-// state, which no file can do.
-func afterFiles(ctx context.Context, conn driver.Conn) error {
-	if err := setGranules(ctx, conn); err != nil {
+// state, which no file can do. It waits for so long for a node that has the lock.
+func afterFiles(ctx context.Context, conn driver.Conn, wait time.Duration) error {
+	if err := setGranules(ctx, conn, wait); err != nil {
 		return fmt.Errorf("set the granules of records: %w", err)
 	}
 	if err := fillParts(ctx, conn); err != nil {
