@@ -92,13 +92,13 @@ func (c *committer) sumUp(ctx context.Context, changes []change, to uint64) erro
 
 // untilWritten repeats an insert whose rows are the same each time, until it succeeds.
 func (c *committer) untilWritten(ctx context.Context, what string, insert func() error) error {
-	tries := pauses.Begin()
+	tries, tell := pauses.Begin(), c.p.tellRetries()
 	for try := 0; ; try++ {
 		err := insert()
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		c.p.retrying(fmt.Errorf("%s: %w", what, err), try)
+		c.p.retrying(fmt.Errorf("%s: %w", what, err), try, tell)
 		if !tries.Wait(ctx) {
 			return ctx.Err()
 		}

@@ -56,8 +56,10 @@ type Gaps interface {
 }
 
 // pauses are the pauses between sessions and between tries of an insert. They go on
-// as long as ClickHouse is away: nothing is lost meanwhile, the log grows.
-var pauses = background.Pauses{First: 50 * time.Millisecond, Most: 5 * time.Second}
+// as long as ClickHouse is away: nothing is lost meanwhile, the log grows. A batch has four
+// inserts, each with pauses of its own, and the last one that is tried again decides when new
+// events are visible after a full disk: with pauses of 5 s that was up to 6 s later.
+var pauses = background.Pauses{First: 50 * time.Millisecond, Most: 2 * time.Second}
 
 // Errors of a session. After the first two an operator must decide: waiting does
 // not help.

@@ -1,12 +1,16 @@
 package projector
 
-import "context"
+import (
+	"context"
+
+	"github.com/errata-log/errata/internal/background"
+)
 
 const (
 	// vanishedTries is how often a confirmed insert may be missing before it is
 	// tried with another token: after about 40 s, longer than any replica is
 	// behind.
-	vanishedTries = 13
+	vanishedTries = 25
 	// vanishedTriesAlone is the same for a single server, which shows at once what
 	// it has.
 	vanishedTriesAlone = 1
@@ -22,7 +26,7 @@ func settle[T comparable](
 	if c.copies {
 		patience = vanishedTries
 	}
-	tries, salt := pauses.Begin(), 0
+	tries, tell, salt := pauses.Begin(), c.p.tellRetries(), 0
 	for try := 0; ; try++ {
 		receipt, insertErr := insert(salt)
 		if insertErr == nil && salt == 0 && receipt.written() && c.trusts() {
@@ -48,7 +52,7 @@ func settle[T comparable](
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		c.p.retrying(insertErr, try)
+		c.p.retrying(insertErr, try, tell)
 		if !tries.Wait(ctx) {
 			return ctx.Err()
 		}
@@ -71,11 +75,16 @@ func (c *committer) confirm(ctx context.Context, expected Checkpoint) (cp Checkp
 	return cp, err
 }
 
+// tellRetries logs tries of one insert.
+func (p *Projector) tellRetries() func(why error, row int) {
+	return background.Tell(p.cfg.Logger.Warn, "insert failed, trying again")
+}
+
 // retrying logs and counts that an insert is tried again.
-func (p *Projector) retrying(why error, try int) {
+func (p *Projector) retrying(why error, try int, tell func(why error, row int)) {
 	p.metrics.retries.Inc()
 	p.failed(why)
-	p.cfg.Logger.Warn("insert failed, trying again", "error", why, "try", try+1)
+	tell(why, try+1)
 }
 
 // untilAnswered asks ClickHouse until it answers or ctx ends.
