@@ -28,9 +28,11 @@ var errAway = errors.New("ClickHouse is away")
 // passing are the error codes that come from the present state of ClickHouse, such
 // as its load, and not from the query or the data. The same query may work later.
 var passing = map[int32]string{
+	75:  "CANNOT_WRITE_TO_FILE_DESCRIPTOR",
 	159: "TIMEOUT_EXCEEDED",
 	202: "TOO_MANY_SIMULTANEOUS_QUERIES",
 	203: "NO_FREE_CONNECTION",
+	204: "CANNOT_FSYNC",
 	209: "SOCKET_TIMEOUT",
 	210: "NETWORK_ERROR",
 	236: "ABORTED",

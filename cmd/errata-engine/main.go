@@ -44,7 +44,8 @@ func main() {
 	library, data, run, options := os.Args[1], os.Args[2], os.Args[3], os.Args[4:]
 	// The terminal's ^C and the service manager's TERM are for the parent, which closes
 	// its connections first and then the standard input of this process.
-	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A file that may not become as large is an error of its write.
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGXFSZ)
 
 	// The engine keeps thread-local state, and yield and confine act on the calling
 	// thread.
@@ -56,6 +57,9 @@ func main() {
 	}
 	if err := surviveErrors(library, knownSymbol, lib.known); err != nil {
 		goWithout("a handler of errors, so that a wrong packet on one connection ends it", err)
+	}
+	if err := tellWrites(library, knownSymbol, lib.known); err != nil {
+		goWithout("errors of writes, so that a full disk damages tables", err)
 	}
 	if err := letGoOfStart(library, knownSymbol, lib.known); err != nil {
 		fmt.Fprintf(os.Stderr, "errata-engine: code of the start stays in memory: %s\n", err)
