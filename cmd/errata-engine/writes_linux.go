@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,6 +22,10 @@ import (
 // An fdatasync that fails is an error with both, and every insert and merge of ours ends with
 // one for each file. So this file stands between the library and libc: it notes the file
 // whose write fails, and lets the next fdatasync of that file fail.
+
+// atOnce is how many threads of the library may wait for the disk at a time without delaying
+// others: a call through Go that waits keeps one of Go's processors, for up to 10 ms.
+const atOnce = 64
 
 // writes knows the files with a write that failed.
 type writes struct {
@@ -55,6 +60,7 @@ func tellWrites(path, name string, known uintptr) error {
 			return fmt.Errorf("it does not import %s", function)
 		}
 	}
+	runtime.GOMAXPROCS(atOnce)
 	w := &writes{
 		libcWrite: *slots["write"], libcFdatasync: *slots["fdatasync"], libcErrno: *slots["__errno_location"],
 		failed: map[int]failure{},

@@ -269,4 +269,22 @@ var mutations = []mutation{
 			"	fold := min(cp.Fold, FoldVersion)\n", "	fold := FoldVersion\n"}},
 		Package: "./projector", Run: "^TestReplayAfterAnOlderVersion$",
 	},
+	{
+		Name: "writes-that-fail-count",
+		Edits: []edit{{"cmd/errata-engine/writes_linux.go",
+			"	if int(n) < 0 {\n", "	if false && int(n) < 0 {\n"}},
+		Package: "./engine", Run: "^TestWritesThatFail$",
+	},
+	{
+		Name: "page-of-a-class-beside-its-total",
+		Edits: []edit{{"query/reader.go",
+			"		if f.Class != \"\" {\n", "		if false {\n"}},
+		Package: "./query", Run: "^TestClassInTurn$",
+	},
+	{
+		Name: "own-lock-is-waited-for",
+		Edits: []edit{{"migrations/clickhouse.go",
+			"	return applyAll(ctx, options, 0)\n", "	return applyAll(ctx, options, granuleWait)\n"}},
+		Package: "./migrations", Run: "^TestOwnGranulesWaitForNobody$",
+	},
 }

@@ -42,6 +42,9 @@ func buildEngine(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if overlay := os.Getenv(product.Overlay); overlay != "" {
+		cache = filepath.Dir(overlay) // another program, which goes with its overlay
+	}
 	dir := filepath.Join(cache, "errata-engine-"+key)
 	path := filepath.Join(dir, "errata-engine")
 	if _, err := os.Stat(path); err == nil {
