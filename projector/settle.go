@@ -40,14 +40,16 @@ func settle[T comparable](
 			return nil
 		case at != from:
 			return race(at)
-		case insertErr == nil && try >= patience:
+		case insertErr == nil:
+			insertErr = errVanished
+			if try < patience {
+				break
+			}
 			// A power cut may take the rows of an insert and not its token: the
 			// server keeps them in different files. Then a new token is needed.
 			salt++
 			try = 0
 			tries.Reset()
-		case insertErr == nil:
-			insertErr = errVanished
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

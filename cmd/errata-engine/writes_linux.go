@@ -71,7 +71,7 @@ func tellWrites(path, name string, known uintptr) error {
 }
 
 // importSlots are the words through which the library calls functions of others. The loader
-// has filled all of them in (RTLD_NOW), and leaves their pages writable.
+// has filled all of them in (RTLD_NOW). They must be in pages that it leaves writable.
 func (m image) importSlots(file *elf.File) (map[string]*uintptr, error) {
 	table := file.Section(".rela.plt")
 	if table == nil {
@@ -84,6 +84,12 @@ func (m image) importSlots(file *elf.File) (map[string]*uintptr, error) {
 	symbols, err := file.DynamicSymbols()
 	if err != nil {
 		return nil, fmt.Errorf("read its symbols: %w", err)
+	}
+	words := file.Section(".got.plt")
+	for _, part := range file.Progs {
+		if part.Type == elf.PT_GNU_RELRO && (words == nil || words.Addr < part.Vaddr+part.Memsz) {
+			return nil, errors.New("its table of imported functions is read-only")
+		}
 	}
 	const entry = 24 // bytes: address, symbol and kind, addend
 	slots := make(map[string]*uintptr, len(data)/entry)
