@@ -128,8 +128,8 @@ func (e *Engines) awaitMutations(ctx context.Context, databases []string) error 
 	}
 }
 
-// overdue is the error of ctx, also when its deadline has passed and ctx does not say so
-// yet: the connection to ClickHouse has the same deadline, and may be the first to end.
+// overdue is the error of ctx. It looks at the clock as well: the connection to ClickHouse has
+// the same deadline as ctx, and may end a moment before ctx has an error.
 func overdue(ctx context.Context) error {
 	if deadline, limited := ctx.Deadline(); limited && !time.Now().Before(deadline) {
 		return context.DeadlineExceeded

@@ -140,8 +140,8 @@ func (s Stream) mend(f file, keep string, buffer *bytes.Buffer) (*Mended, error)
 	return &m, s.dropIndex()
 }
 
-// Reread lets the next start read all files of the stream below a folder, also after a clean
-// stop. It is for a stream in which a server has found damage that [Guard] leaves out then.
+// Reread removes the index of the stream below a folder. Then the next start of the server reads
+// all files of the stream, also after a clean stop, and keeps what can be read.
 func Reread(folder, stream string) error {
 	s, err := Open(folder, stream)
 	if err != nil {

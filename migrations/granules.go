@@ -54,8 +54,8 @@ var granulesOf = regexp.MustCompile(`\bindex_granularity = (\d+)`)
 // between two statements: each makes a copy under a unique name, then drops the
 // copies of all others, and only then checks whether records must still be
 // exchanged. So the call that made its copy later has either stopped the other one
-// or sees its result. The lock only keeps calls from stopping each other. A call waits
-// for so long for the one that has it.
+// or sees its result. The lock only keeps calls from stopping each other. wait is how
+// long a call waits for another one that has the lock.
 func setGranules(ctx context.Context, conn driver.Conn, wait time.Duration) error {
 	for range granuleTries {
 		done, err := trySetGranules(ctx, conn, wait)

@@ -92,14 +92,12 @@ func (c *committer) sumUp(ctx context.Context, changes []change, to uint64) erro
 
 // untilWritten repeats an insert whose rows are the same each time, until it succeeds.
 func (c *committer) untilWritten(ctx context.Context, what string, insert func() error) error {
-	tries, tell := pauses.Begin(), c.p.tellRetries()
-	for try := 0; ; try++ {
+	for tries := c.p.insertTries(); ; {
 		err := insert()
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		c.p.retrying(fmt.Errorf("%s: %w", what, err), try, tell)
-		if !tries.Wait(ctx) {
+		if !tries.wait(ctx, fmt.Errorf("%s: %w", what, err)) {
 			return ctx.Err()
 		}
 	}

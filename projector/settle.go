@@ -26,8 +26,8 @@ func settle[T comparable](
 	if c.copies {
 		patience = vanishedTries
 	}
-	tries, tell, salt := pauses.Begin(), c.p.tellRetries(), 0
-	for try := 0; ; try++ {
+	tries, salt := c.p.insertTries(), 0
+	for {
 		receipt, insertErr := insert(salt)
 		if insertErr == nil && salt == 0 && receipt.written() && c.trusts() {
 			return nil
@@ -42,20 +42,17 @@ func settle[T comparable](
 			return race(at)
 		case insertErr == nil:
 			insertErr = errVanished
-			if try < patience {
-				break
+			if tries.failed >= patience {
+				// A power cut may take the rows of an insert and not its token: the
+				// server keeps them in different files. Then a new token is needed.
+				salt++
+				tries = c.p.insertTries()
 			}
-			// A power cut may take the rows of an insert and not its token: the
-			// server keeps them in different files. Then a new token is needed.
-			salt++
-			try = 0
-			tries.Reset()
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		c.p.retrying(insertErr, try, tell)
-		if !tries.Wait(ctx) {
+		if !tries.wait(ctx, insertErr) {
 			return ctx.Err()
 		}
 	}
@@ -77,16 +74,26 @@ func (c *committer) confirm(ctx context.Context, expected Checkpoint) (cp Checkp
 	return cp, err
 }
 
-// tellRetries logs tries of one insert.
-func (p *Projector) tellRetries() func(why error, row int) {
-	return background.Tell(p.cfg.Logger.Warn, "insert failed, trying again")
+// insertTries are the tries of one insert.
+type insertTries struct {
+	p      *Projector
+	pauses *background.Tries
+	tell   func(why error, row int)
+	failed int
 }
 
-// retrying logs and counts that an insert is tried again.
-func (p *Projector) retrying(why error, try int, tell func(why error, row int)) {
-	p.metrics.retries.Inc()
-	p.failed(why)
-	tell(why, try+1)
+func (p *Projector) insertTries() *insertTries {
+	return &insertTries{p: p, pauses: pauses.Begin(), tell: background.Tell(p.cfg.Logger.Warn, "insert failed, trying again")}
+}
+
+// wait counts and logs that a try has failed, and waits for the next one. It returns false when
+// ctx ends first.
+func (t *insertTries) wait(ctx context.Context, why error) bool {
+	t.failed++
+	t.p.metrics.retries.Inc()
+	t.p.failed(why)
+	t.tell(why, t.failed)
+	return t.pauses.Wait(ctx)
 }
 
 // untilAnswered asks ClickHouse until it answers or ctx ends.

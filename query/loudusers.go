@@ -18,7 +18,8 @@ const (
 	// up to oldestCount. To count one takes 50 ns, so counting takes a thousandth of the time
 	// of a processor, for each record that is looked at, however many occurrences it has.
 	agePerOccurrence = 50 * time.Microsecond
-	// oldestCount is as long as a new event may take until it is visible.
+	// oldestCount is how old a count may be at most. A new event, too, may take so long until
+	// it is visible.
 	oldestCount = 10 * time.Second
 	// maxLoud is how many records are remembered, in less than 1 MB.
 	maxLoud = 4096

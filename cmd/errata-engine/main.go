@@ -44,7 +44,8 @@ func main() {
 	library, data, run, options := os.Args[1], os.Args[2], os.Args[3], os.Args[4:]
 	// The terminal's ^C and the service manager's TERM are for the parent, which closes
 	// its connections first and then the standard input of this process.
-	// A file that may not become as large is an error of its write.
+	// Without SIGXFSZ a write beyond the size that a file may have fails, and nothing else
+	// happens.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGXFSZ)
 
 	// The engine keeps thread-local state, and yield and confine act on the calling

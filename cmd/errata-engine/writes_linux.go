@@ -23,25 +23,27 @@ import (
 // one for each file. So this file stands between the library and libc: it notes the file
 // whose write fails, and lets the next fdatasync of that file fail.
 
-// atOnce is how many threads of the library may wait for the disk at a time without delaying
-// others: a call through Go that waits keeps one of Go's processors, for up to 10 ms.
+// atOnce is how many threads of the library may wait for the disk at the same time without
+// delaying the others. Each of them occupies one of the processors that Go counts with
+// (GOMAXPROCS), until Go notices after up to 10 ms that it only waits.
 const atOnce = 64
 
 // writes knows the files with a write that failed.
 type writes struct {
 	libcWrite, libcFdatasync, libcErrno uintptr // functions
 
-	some   atomic.Bool // failed is not empty
 	mu     sync.Mutex
 	failed map[int]failure // by descriptor
 }
 
-// failure is a write that failed. The file is known by more than its descriptor, which the
-// next file may have.
+// failure is a write that failed.
 type failure struct {
-	device, inode uint64
-	errno         syscall.Errno
+	file  fileID
+	errno syscall.Errno
 }
+
+// fileID names a file. A descriptor does not: when its file is closed, the next file gets it.
+type fileID struct{ device, inode uint64 }
 
 // tellWrites lets the library notice writes that fail. The arguments are those of
 // surviveErrors. With an error nothing was changed.
@@ -70,8 +72,9 @@ func tellWrites(path, name string, known uintptr) error {
 	return nil
 }
 
-// importSlots are the words through which the library calls functions of others. The loader
-// has filled all of them in (RTLD_NOW). They must be in pages that it leaves writable.
+// importSlots are the words of memory with the addresses of the functions that the library
+// imports, by the names of the functions. The loader has filled in all of them (RTLD_NOW). It
+// is an error when it has made them read-only.
 func (m image) importSlots(file *elf.File) (map[string]*uintptr, error) {
 	table := file.Section(".rela.plt")
 	if table == nil {
@@ -102,7 +105,7 @@ func (m image) importSlots(file *elf.File) (map[string]*uintptr, error) {
 	return slots, nil
 }
 
-// write is libc's. It leaves errno as that has set it.
+// write calls that of libc, and leaves errno as that has set it.
 func (w *writes) write(fd, data, size uintptr) uintptr {
 	n, _, _ := purego.SyscallN(w.libcWrite, fd, data, size)
 	if int(n) < 0 {
@@ -111,7 +114,7 @@ func (w *writes) write(fd, data, size uintptr) uintptr {
 	return n
 }
 
-// fdatasync is libc's, and fails once after writes that failed.
+// fdatasync calls that of libc. After writes that failed it fails once instead.
 func (w *writes) fdatasync(fd uintptr) uintptr {
 	if errno := w.take(int(int32(fd))); errno != 0 {
 		*w.errno() = int32(errno)
@@ -121,7 +124,7 @@ func (w *writes) fdatasync(fd uintptr) uintptr {
 	return result
 }
 
-// errno is libc's, of the calling thread.
+// errno is where libc keeps the error of the calling thread.
 func (w *writes) errno() *int32 {
 	at, _, _ := purego.SyscallN(w.libcErrno)
 	return (*int32)(pointer(at))
@@ -132,22 +135,18 @@ func (w *writes) note(fd int, errno syscall.Errno) {
 	if errno == unix.EINTR || errno == unix.EAGAIN {
 		return
 	}
-	f, err := fileOf(fd)
+	file, err := fileOf(fd)
 	if err != nil {
-		return // it is no file
+		return // nobody can ask for it
 	}
-	f.errno = errno
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.failed[fd] = f
-	w.some.Store(true)
+	w.failed[fd] = failure{file, errno}
 }
 
-// take is why a write to the file failed, and forgets it; 0 for no such write.
+// take returns the error of the last write to the file that failed, and forgets it. It returns 0
+// when none has failed.
 func (w *writes) take(fd int) syscall.Errno {
-	if !w.some.Load() {
-		return 0
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f, failed := w.failed[fd]
@@ -155,19 +154,14 @@ func (w *writes) take(fd int) syscall.Errno {
 		return 0
 	}
 	delete(w.failed, fd)
-	w.some.Store(len(w.failed) > 0)
-	now, err := fileOf(fd)
-	if err != nil || now.device != f.device || now.inode != f.inode {
-		return 0 // another file since
+	if now, err := fileOf(fd); err != nil || now != f.file {
+		return 0 // the descriptor has another file now
 	}
 	return f.errno
 }
 
-// fileOf is the file behind a descriptor, without an error of a write.
-func fileOf(fd int) (failure, error) {
+func fileOf(fd int) (fileID, error) {
 	var s unix.Stat_t
-	if err := unix.Fstat(fd, &s); err != nil {
-		return failure{}, err
-	}
-	return failure{device: s.Dev, inode: s.Ino}, nil
+	err := unix.Fstat(fd, &s)
+	return fileID{s.Dev, s.Ino}, err
 }
