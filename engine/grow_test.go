@@ -141,33 +141,51 @@ func (g *grown) check(n *NATS) {
 	}
 	log := g.stream(n, "LOG")
 	for _, sequence := range []uint64{51, 300} {
-		if msg, err := log.GetMsg(g.t.Context(), sequence); err != nil || !strings.HasPrefix(string(msg.Data), fmt.Sprintf("fact %d ", sequence)) {
-			g.t.Errorf("fact %d: %v", sequence, err)
+		var msg *jetstream.RawStreamMsg
+		g.await(n, fmt.Sprintf("fact %d", sequence), func(ctx context.Context) (err error) {
+			msg, err = log.GetMsg(ctx, sequence)
+			return err
+		})
+		if !strings.HasPrefix(string(msg.Data), fmt.Sprintf("fact %d ", sequence)) {
+			g.t.Errorf("fact %d: %.20s", sequence, msg.Data)
 		}
 	}
-	keys, err := n.JetStream().KeyValue(g.t.Context(), "keys")
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	if entry, err := keys.Get(g.t.Context(), "k1"); err != nil || string(entry.Value()) != "new" || entry.Revision() != 2 {
-		g.t.Errorf("the key: %v, %v", entry, err)
+	var entry jetstream.KeyValueEntry
+	g.await(n, "the key", func(ctx context.Context) error {
+		keys, err := n.JetStream().KeyValue(ctx, "keys")
+		if err == nil {
+			entry, err = keys.Get(ctx, "k1")
+		}
+		return err
+	})
+	if string(entry.Value()) != "new" || entry.Revision() != 2 {
+		g.t.Errorf("the key: %s, revision %d", entry.Value(), entry.Revision())
 	}
 }
 
 // stream waits for the leader of the stream.
 func (g *grown) stream(n *NATS, name string) (stream jetstream.Stream) {
 	g.t.Helper()
-	ctx, cancel := context.WithTimeout(g.t.Context(), leaderPatience)
-	defer cancel()
-	if err := n.waitFor(ctx, func(ctx context.Context) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, quorumAsk)
-		defer cancel()
+	g.await(n, name, func(ctx context.Context) (err error) {
 		stream, err = n.JetStream().Stream(ctx, name)
 		return err
-	}, func(error) {}); err != nil {
-		g.t.Fatalf("%s: %v", name, err)
-	}
+	})
 	return stream
+}
+
+// await asks until it is answered: a node that has just started hears of the leader of a
+// stream before a replica answers reads.
+func (g *grown) await(n *NATS, what string, ask func(context.Context) error) {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(g.t.Context(), leaderPatience)
+	defer cancel()
+	if err := n.waitFor(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, quorumAsk)
+		defer cancel()
+		return ask(ctx)
+	}, func(error) {}); err != nil {
+		g.t.Fatalf("%s: %v", what, err)
+	}
 }
 
 func (g *grown) isAside() bool {
