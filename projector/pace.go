@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"slices"
 	"time"
 
 	"github.com/errata-log/errata/internal/proc"
@@ -12,12 +13,14 @@ const (
 	minPause = 100 * time.Millisecond
 	// maxPeriod is the time between the starts of two inserts when the processors have no
 	// time left. A batch takes more facts meanwhile, and one large insert costs far less
-	// than several small ones. With half a second one event in a hundred is not in the list
-	// after 400 ms, at half of the highest rate.
-	maxPeriod = 350 * time.Millisecond
+	// than several small ones.
+	maxPeriod = 500 * time.Millisecond
 	// easyShare is up to which busy share of the processors inserts follow each other as
 	// fast as minPause lets them, and fullShare from which on they wait for maxPeriod.
 	easyShare, fullShare = 0.6, 0.95
+	// lookBack is how much of the past the busy share is of. Between two inserts the
+	// processors may have no time left although they have plenty in each second.
+	lookBack = 2 * time.Second
 	// unknownShare stands for the busy share where the system does not tell it.
 	unknownShare = 0.75
 )
@@ -26,32 +29,46 @@ const (
 // when senders need it.
 type pace struct {
 	read func() (proc.Processors, error)
-	then proc.Processors
-	ok   bool // then is known
+	seen []reading // in order, those of lookBack; the last one may be older
+}
+
+// reading is what the processors had done at a time.
+type reading struct {
+	at time.Time
+	proc.Processors
 }
 
 func newPace() *pace {
 	p := &pace{read: proc.ReadProcessors}
-	p.busy()
+	p.busy(time.Now())
 	return p
 }
 
-// busy is the share of the time since the last call in which the processors had work.
-func (p *pace) busy() float64 {
+// busy is the share of the time since the oldest reading in which the processors had work.
+func (p *pace) busy(at time.Time) float64 {
 	now, err := p.read()
-	before, known := p.then, p.ok && err == nil
-	p.then, p.ok = now, err == nil
-	if !known {
+	if err != nil {
+		p.seen = nil
 		return unknownShare
 	}
-	return now.BusySince(before)
+	old := 0
+	for old < len(p.seen)-1 && at.Sub(p.seen[old].at) > lookBack {
+		old++
+	}
+	p.seen = append(slices.Delete(p.seen, 0, old), reading{at, now})
+	if len(p.seen) == 1 {
+		return unknownShare
+	}
+	return now.BusySince(p.seen[0].Processors)
 }
 
 // rest is the time from the end of an insert that took so long to the start of the next.
-func (p *pace) rest(took time.Duration) time.Duration { return restAfter(took, p.busy()) }
+func (p *pace) rest(took time.Duration) time.Duration { return restAfter(took, p.busy(time.Now())) }
 
+// restAfter is longer by the square of the load: senders need the processors when little of
+// their time is left.
 func restAfter(took time.Duration, busy float64) time.Duration {
 	load := min(max((busy-easyShare)/(fullShare-easyShare), 0), 1)
-	period := minPause + time.Duration(load*float64(maxPeriod-minPause))
+	period := minPause + time.Duration(load*load*float64(maxPeriod-minPause))
 	return max(period-took, minPause)
 }

@@ -2,6 +2,8 @@ package projector
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -17,13 +19,44 @@ func TestRestAfterAnInsert(t *testing.T) {
 	}{
 		{"nothing to do", 20 * ms, minPause, 0.1},
 		{"half of the time", 80 * ms, minPause, 0.5},
-		{"more than half", 80 * ms, 145 * ms, 0.775},
-		{"no time left", 150 * ms, 200 * ms, 0.95},
-		{"more than all, as ticks are rounded", 150 * ms, 200 * ms, 1.02},
+		{"more than half", 80 * ms, 120 * ms, 0.775},
+		{"little time left", 80 * ms, 314 * ms, 0.9},
+		{"no time left", 150 * ms, 350 * ms, 0.95},
+		{"more than all, as ticks are rounded", 150 * ms, 350 * ms, 1.02},
 		{"a long insert lets others in too", 900 * ms, minPause, 1},
 	} {
 		if got := restAfter(c.took, c.busy); (got - c.want).Abs() > ms {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestBusyShareOfTheLastSeconds: what the processors do between two inserts counts as much as
+// it has of the time that is looked at.
+func TestBusyShareOfTheLastSeconds(t *testing.T) {
+	var busy, idle int // ticks
+	p := pace{read: func() (proc.Processors, error) {
+		return proc.ParseProcessors(fmt.Appendf(nil, "cpu %d 0 0 %d 0 0 0 0\n", busy, idle))
+	}}
+	at := time.Now()
+	if got := p.busy(at); got != unknownShare {
+		t.Fatalf("the first reading says %v", got)
+	}
+	for _, c := range []struct {
+		name       string
+		passed     time.Duration
+		busy, idle int
+		want       float64
+	}{
+		{"all of the first time", time.Second, 100, 0, 1},
+		{"and nothing of the second", time.Second, 0, 100, 0.5},
+		{"the first is two seconds ago", 500 * time.Millisecond, 50, 0, 1. / 3},
+		{"all of it in an hour", time.Hour, 36_000, 324_000, 0.1},
+		{"the hour is gone", time.Second, 90, 10, 0.9},
+	} {
+		at, busy, idle = at.Add(c.passed), busy+c.busy, idle+c.idle
+		if got := p.busy(at); math.Abs(got-c.want) > 1e-3 {
+			t.Errorf("%s: got %.3f, want %.3f", c.name, got, c.want)
 		}
 	}
 }
@@ -38,10 +71,10 @@ func TestPaceWithoutProcessors(t *testing.T) {
 		}
 	}
 	answer = nil
-	if got := p.busy(); got != unknownShare {
+	if got := p.busy(time.Now()); got != unknownShare {
 		t.Errorf("the first answer after none says %v", got)
 	}
-	if got := p.busy(); got != 0 {
+	if got := p.busy(time.Now()); got != 0 {
 		t.Errorf("nothing has passed, and the processors were busy for %v of it", got)
 	}
 }

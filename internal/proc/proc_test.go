@@ -48,7 +48,7 @@ func TestFamiliesThatAreNotThere(t *testing.T) {
 func TestProcessors(t *testing.T) {
 	read := func(text string) Processors {
 		t.Helper()
-		p, err := parseProcessors([]byte(text))
+		p, err := ParseProcessors([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestProcessors(t *testing.T) {
 		t.Error("no time is not no share")
 	}
 	for _, text := range []string{"", "cpu", "cpu 1 2 3 4 5 6 7", "intr 1 2 3 4 5 6 7 8", "cpu 1 2 3 x 5 6 7 8"} {
-		if p, err := parseProcessors([]byte(text)); err == nil {
+		if p, err := ParseProcessors([]byte(text)); err == nil {
 			t.Errorf("%q is read as %+v", text, p)
 		}
 	}

@@ -26,11 +26,11 @@ func ReadProcessors() (p Processors, err error) {
 	if err != nil {
 		return Processors{}, err
 	}
-	return parseProcessors(stat)
+	return ParseProcessors(stat)
 }
 
-// parseProcessors reads the first line, which is of all processors together.
-func parseProcessors(stat []byte) (p Processors, err error) {
+// ParseProcessors reads the first line of /proc/stat, which is of all processors together.
+func ParseProcessors(stat []byte) (p Processors, err error) {
 	_, err = fmt.Fscanf(bytes.NewReader(stat), "cpu %d %d %d %d %d %d %d %d",
 		&p.user, &p.nice, &p.system, &p.idle, &p.iowait, &p.irq, &p.softirq, &p.steal)
 	if err != nil {
