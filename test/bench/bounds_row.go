@@ -12,6 +12,7 @@ import (
 
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/internal/load"
 	"github.com/errata-log/errata/migrations"
 )
@@ -46,19 +47,22 @@ func (b *bench) bounds() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stopReceiver()) }()
+	native := load.NewRequest("POST", "/api/v1/events", b.nativeHeader(), nativeEvent(7), 1)
 	for _, way := range []struct {
 		name  string
 		store func(body []byte) error // nil: the receiver
+		req   load.Request
 	}{
-		{"disk", disk.store},
+		{"disk", disk.store, anyEnvelope()},
+		{"disk, native", disk.store, native},
 		{"log of ready events", func([]byte) error {
 			event := ready
 			if _, err := rand.Read(event.ID[:]); err != nil {
 				return err
 			}
 			return appender.Append(context.Background(), []errata.Event{event})
-		}},
-		{"receiver", nil},
+		}, anyEnvelope()},
+		{"receiver", nil, anyEnvelope()},
 	} {
 		addr := receiver
 		if way.store != nil {
@@ -68,32 +72,37 @@ func (b *bench) bounds() (err error) {
 			}
 			defer func() { err = errors.Join(err, stopSink()) }()
 		}
-		if err := b.boundOf(way.name, addr); err != nil {
+		if err := b.boundOf(way.name, addr, way.req); err != nil {
 			return fmt.Errorf("%s: %w", way.name, err)
 		}
 	}
 	return nil
 }
 
-func (b *bench) boundOf(name, addr string) (err error) {
+// boundOf measures a server in turns with the null sink: events a second, and processor time of
+// an event, load included.
+func (b *bench) boundOf(name, addr string, req load.Request) (err error) {
 	sink, stop, err := load.NullSink()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	req := anyEnvelope()
 	for _, conns := range []int{16, 64} {
-		run := func(addr string) func() (float64, error) {
+		var ours, sinks []float64 // µs of the processors for an event
+		run := func(addr string, took *[]float64) func() (float64, error) {
 			return func() (float64, error) {
+				began := doortest.CPU()
 				r, err := load.Strict(addr, req, conns, b.span)
+				*took = append(*took, float64((doortest.CPU()-began).Microseconds())/float64(max(r.Events, 1)))
 				return r.PerSecond(), err
 			}
 		}
-		bound, ceiling, ratio, err := paired(b.rounds, run(addr), run(sink))
+		bound, ceiling, ratio, err := paired(b.rounds, run(addr, &ours), run(sink, &sinks))
 		if err != nil {
 			return err
 		}
-		row{name: fmt.Sprintf("only the %s, %d", name, conns), ours: bound, ceiling: ceiling, unit: "events/s", note: fmt.Sprintf("%.2f of the null sink", ratio)}.write(b.out)
+		row{name: fmt.Sprintf("only the %s, %d", name, conns), ours: bound, ceiling: ceiling, unit: "events/s",
+			note: fmt.Sprintf("%.2f of the null sink; processor time of an event %.1f and %.1f µs", ratio, median(ours), median(sinks))}.write(b.out)
 	}
 	return nil
 }

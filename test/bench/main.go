@@ -38,6 +38,7 @@ type bench struct {
 	engine    string // path of errata-engine
 	stocks    string // folder of kept stocks, or ""
 	steadyFor time.Duration
+	idleFor   time.Duration
 	floodFor  time.Duration
 	// floodOf is how many new problems the flood sends, floodBatch at a time.
 	floodOf, floodBatch int
@@ -62,7 +63,7 @@ type sizes struct {
 	folded, replayed, seen []int
 }
 
-const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,occurrences,steady,delete,cleanup,cleanup-quiet,replay,import,fold-rules,ingest-rules,bounds"
+const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,occurrences,steady,delete,cleanup,cleanup-quiet,replay,import,fold-rules,ingest-rules,bounds,idle"
 
 func main() {
 	b := &bench{out: os.Stdout}
@@ -88,6 +89,7 @@ func main() {
 	flag.IntVar(&b.alertRules.records, "alert-rules", 0, "rules of alerts about records that are in force in the row fold and in those with a service")
 	flag.IntVar(&b.alertRules.projects, "alert-project-rules", 0, "likewise rules about projects: spike and quiet")
 	flag.DurationVar(&b.steadyFor, "steady", time.Minute, "length of the steady row")
+	flag.DurationVar(&b.idleFor, "idle", time.Minute, "length of the idle row, and of the rest before it")
 	flag.Parse()
 	if path, err := filepath.Abs(b.engine); err == nil {
 		b.engine = path // the child runs in a folder of its own
@@ -156,7 +158,7 @@ func (b *bench) measures() map[string]measure {
 		"single": {do: b.single}, "sentry": {do: b.sentry}, "ndjson": {do: b.ndjson}, "visible": {do: b.visible}, "import": {do: b.imports},
 		"sentry-cpu": {do: b.sentryCPU, alone: true}, "bounds": {do: b.bounds, alone: true}, "fold-rules": {do: b.foldRules, alone: true}, "ingest-rules": {do: b.ingestRules, alone: true},
 		"fold": {do: b.fold, alone: true}, "list": {do: b.list, alone: true}, "occurrences": {do: b.occurrences, alone: true}, "replay": {do: b.replay, alone: true},
-		"steady": {do: b.steadyState, alone: true},
+		"steady": {do: b.steadyState, alone: true}, "idle": {do: b.idle, alone: true},
 		"delete": {do: b.deletes, prefilled: true}, "cleanup": {do: b.cleanup, prefilled: true}, "cleanup-quiet": {do: b.quietCleanup, prefilled: true},
 	}
 }
