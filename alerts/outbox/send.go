@@ -35,9 +35,10 @@ const (
 // deliveries is this node's copy of what stands in the bucket.
 type deliveries struct {
 	mu sync.Mutex
-	// waiting are those to be sent, by key, list the newest of all, oldest first.
+	// waiting are those to be sent, by key, list the newest of all without their messages,
+	// oldest first.
 	waiting map[string]stored
-	list    []Delivery
+	list    []stored
 }
 
 type stored struct {
@@ -45,25 +46,26 @@ type stored struct {
 	revision uint64
 }
 
-// note puts the newest state of a delivery into the copy.
+// note puts a state of a delivery into the copy, unless that has a newer one: who has made a
+// delivery may note it later than the one who has sent it.
 func (d *deliveries) note(key string, one stored) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if known, there := d.waiting[key]; there && known.revision > one.revision {
+	i := slices.IndexFunc(d.list, func(other stored) bool { return other.ID == one.ID && other.Channel == one.Channel })
+	if d.waiting[key].revision > one.revision || i >= 0 && d.list[i].revision > one.revision {
 		return
 	}
 	delete(d.waiting, key)
 	if one.State == Waiting {
 		d.waiting[key] = one
 	}
-	shown := one.Delivery
+	shown := one
 	shown.Message = nil
-	i := slices.IndexFunc(d.list, func(other Delivery) bool { return other.ID == one.ID && other.Channel == one.Channel })
 	if i >= 0 {
 		d.list[i] = shown
 		return
 	}
-	at, _ := slices.BinarySearchFunc(d.list, shown, func(a, b Delivery) int { return a.Made.Compare(b.Made) })
+	at, _ := slices.BinarySearchFunc(d.list, shown, func(a, b stored) int { return a.Made.Compare(b.Made) })
 	d.list = slices.Insert(d.list, at, shown)
 	d.list = d.list[max(0, len(d.list)-recent):]
 }
@@ -104,8 +106,10 @@ func (d *deliveries) ended(limit int) (keys []string) {
 func (o *Outbox) List() []Delivery {
 	o.deliveries.mu.Lock()
 	defer o.deliveries.mu.Unlock()
-	list := slices.Clone(o.deliveries.list)
-	slices.Reverse(list)
+	list := make([]Delivery, 0, len(o.deliveries.list))
+	for _, one := range slices.Backward(o.deliveries.list) {
+		list = append(list, one.Delivery)
+	}
 	return list
 }
 
