@@ -18,8 +18,8 @@ const (
 	// easyShare is up to which busy share of the processors inserts follow each other as
 	// fast as minPause lets them, and fullShare from which on they wait for maxPeriod.
 	easyShare, fullShare = 0.6, 0.95
-	// lookBack is how much of the past the busy share is of. Between two inserts the
-	// processors may have no time left although they have plenty in each second.
+	// lookBack is how far back the busy share goes. Since the last insert alone, the
+	// processors often had no time left, although in a second they have plenty.
 	lookBack = 2 * time.Second
 	// unknownShare stands for the busy share where the system does not tell it.
 	unknownShare = 0.75
@@ -29,7 +29,7 @@ const (
 // when senders need it.
 type pace struct {
 	read func() (proc.Processors, error)
-	seen []reading // in order, those of lookBack; the last one may be older
+	seen []reading // those of the last lookBack, oldest first; the latest one may be older
 }
 
 // reading is what the processors had done at a time.
@@ -44,7 +44,7 @@ func newPace() *pace {
 	return p
 }
 
-// busy is the share of the time since the oldest reading in which the processors had work.
+// busy is the share of about the last lookBack in which the processors had work.
 func (p *pace) busy(at time.Time) float64 {
 	now, err := p.read()
 	if err != nil {
@@ -65,8 +65,8 @@ func (p *pace) busy(at time.Time) float64 {
 // rest is the time from the end of an insert that took so long to the start of the next.
 func (p *pace) rest(took time.Duration) time.Duration { return restAfter(took, p.busy(time.Now())) }
 
-// restAfter is longer by the square of the load: senders need the processors when little of
-// their time is left.
+// restAfter grows by the square of the load, so inserts are nearly [maxPeriod] apart only when
+// the processors have almost no time left for senders.
 func restAfter(took time.Duration, busy float64) time.Duration {
 	load := min(max((busy-easyShare)/(fullShare-easyShare), 0), 1)
 	period := minPause + time.Duration(load*load*float64(maxPeriod-minPause))
