@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,20 @@ func (w *world) pass(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = w.now.Add(d)
+}
+
+// leave stops the nodes, and passes the time when everybody has heard what they said last.
+func (w *world) leave(t *testing.T, d time.Duration, nodes ...*cluster.Members) {
+	t.Helper()
+	for _, node := range nodes {
+		node.Stop()
+	}
+	heard := make(chan struct{})
+	if err := errors.Join(w.env.NATS.Flush(), w.env.NATS.Barrier(func() { close(heard) })); err != nil {
+		t.Fatal(err)
+	}
+	<-heard
+	w.pass(d)
 }
 
 func (w *world) move(node string, to cluster.Position) {
@@ -153,10 +168,7 @@ func TestNothingGoesThatANodeNeeds(t *testing.T) {
 	w.lead(nodes[1])
 	may(a, false, false)
 	w.lead(nodes[0])
-	for _, other := range others {
-		other.Stop()
-	}
-	w.pass(10 * time.Second)
+	w.leave(t, 10*time.Second, slices.Collect(maps.Values(others))...)
 	may(a, false, false)
 	may(a, true, true)
 	if err := a.Folded(t.Context(), 1000); err != nil {
@@ -342,9 +354,7 @@ func TestWhoIsAhead(t *testing.T) {
 	if list, err := a.Ahead(t.Context(), 9); err != nil || !slices.Equal(list, nodes[2:]) {
 		t.Errorf("with fact 8 are %v, %v", list, err)
 	}
-	b.Stop()
-	c.Stop()
-	w.pass(10 * time.Second)
+	w.leave(t, 10*time.Second, b, c)
 	if list, err := a.Ahead(t.Context(), 1); err != nil || len(list) > 0 {
 		t.Errorf("nobody is there, and ahead are %v, %v", list, err)
 	}
