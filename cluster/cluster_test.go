@@ -58,8 +58,9 @@ func (w *world) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// leave stops the nodes, and passes the time when everybody has heard what they said last.
-func (w *world) leave(t *testing.T, d time.Duration, nodes ...*cluster.Members) {
+// stop stops the nodes. It lets the time pass when the others have heard what these said last:
+// a message that comes later would count as said later.
+func (w *world) stop(t *testing.T, d time.Duration, nodes ...*cluster.Members) {
 	t.Helper()
 	for _, node := range nodes {
 		node.Stop()
@@ -168,7 +169,7 @@ func TestNothingGoesThatANodeNeeds(t *testing.T) {
 	w.lead(nodes[1])
 	may(a, false, false)
 	w.lead(nodes[0])
-	w.leave(t, 10*time.Second, slices.Collect(maps.Values(others))...)
+	w.stop(t, 10*time.Second, slices.Collect(maps.Values(others))...)
 	may(a, false, false)
 	may(a, true, true)
 	if err := a.Folded(t.Context(), 1000); err != nil {
@@ -354,7 +355,7 @@ func TestWhoIsAhead(t *testing.T) {
 	if list, err := a.Ahead(t.Context(), 9); err != nil || !slices.Equal(list, nodes[2:]) {
 		t.Errorf("with fact 8 are %v, %v", list, err)
 	}
-	w.leave(t, 10*time.Second, b, c)
+	w.stop(t, 10*time.Second, b, c)
 	if list, err := a.Ahead(t.Context(), 1); err != nil || len(list) > 0 {
 		t.Errorf("nobody is there, and ahead are %v, %v", list, err)
 	}

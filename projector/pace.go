@@ -18,8 +18,8 @@ const (
 	// easyShare is up to which busy share of the processors inserts follow each other as
 	// fast as minPause lets them, and fullShare from which on they wait for maxPeriod.
 	easyShare, fullShare = 0.6, 0.95
-	// lookBack is how far back the busy share goes. Since the last insert alone, the
-	// processors often had no time left, although in a second they have plenty.
+	// lookBack is the time over which the busy share is measured. One insert or one merge
+	// makes the processors busy for a moment, which does not mean that they have no time left.
 	lookBack = 2 * time.Second
 	// unknownShare stands for the busy share where the system does not tell it.
 	unknownShare = 0.75
@@ -29,7 +29,7 @@ const (
 // when senders need it.
 type pace struct {
 	read func() (proc.Processors, error)
-	seen []reading // those of the last lookBack, oldest first; the latest one may be older
+	seen []reading // of the last lookBack, oldest first; the last of them is always kept
 }
 
 // reading is what the processors had done at a time.
@@ -44,7 +44,8 @@ func newPace() *pace {
 	return p
 }
 
-// busy is the share of about the last lookBack in which the processors had work.
+// busy is the share of the last lookBack, or of the time since the last call if that is longer,
+// in which the processors had work.
 func (p *pace) busy(at time.Time) float64 {
 	now, err := p.read()
 	if err != nil {

@@ -31,8 +31,8 @@ func TestRestAfterAnInsert(t *testing.T) {
 	}
 }
 
-// TestBusyShareOfTheLastSeconds: what the processors do between two inserts counts as much as
-// it has of the time that is looked at.
+// TestBusyShareOfTheLastSeconds: a moment in which the processors have no time left counts
+// only for its part of the last two seconds.
 func TestBusyShareOfTheLastSeconds(t *testing.T) {
 	var busy, idle int // ticks
 	p := pace{read: func() (proc.Processors, error) {

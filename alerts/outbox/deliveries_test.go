@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestAnOldStateComesLate: whoever makes a delivery writes it, and may note it in the copy only
-// after it was sent and that was noted.
+// TestAnOldStateComesLate: the goroutine that makes a delivery first writes it to the bucket and
+// then notes it in the copy. Between the two the delivery may be sent and noted as sent.
 func TestAnOldStateComesLate(t *testing.T) {
 	made := time.Now()
 	state := func(revision uint64, s State) stored {

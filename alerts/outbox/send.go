@@ -46,8 +46,8 @@ type stored struct {
 	revision uint64
 }
 
-// note puts a state of a delivery into the copy, unless that has a newer one: who has made a
-// delivery may note it later than the one who has sent it.
+// note puts a state of a delivery into the copy, unless the copy has a newer one. States come
+// from several goroutines, so the one that made the delivery may come after the one that sent it.
 func (d *deliveries) note(key string, one stored) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -24,8 +24,8 @@ import (
 // whose write fails, and lets the next fdatasync of that file fail.
 
 // atOnce is how many threads of the library may wait for the disk at the same time without
-// delaying the others. Each of them occupies one of the processors that Go counts with
-// (GOMAXPROCS), until Go notices after up to 10 ms that it only waits.
+// delaying the others. Go lets so many threads run at once (GOMAXPROCS). A thread that waits
+// for the disk counts as running, for up to 10 ms, until Go notices that it only waits.
 const atOnce = 64
 
 // writes knows the files with a write that failed.

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// idleProcessor is the most percent of a processor, idleMemory the most resident memory of
-	// a service that nobody uses.
+	// A service that nobody uses may take so many percent of one processor, and so many bytes
+	// of resident memory.
 	idleProcessor, idleMemory = 0.5, 300e6
 )
 
-// idle measures a service that nobody uses, after a rest as long as the measurement, beside
-// the engines alone. Each stands in a folder of its own.
+// idle measures a service that nobody uses beside the engines alone. Before each measurement it
+// waits as long as that takes.
 func (b *bench) idle() error {
 	alone, err := b.enginesIdle()
 	if err != nil {
