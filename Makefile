@@ -51,7 +51,7 @@ SHARING = ./eventlog ./ingest/door ./settings ./internal/ordered ./ingest ./feed
 MODULE  = $(shell $(GO) list -m)
 named   = $(patsubst $(MODULE)/%,./%,$(shell $(GO) list $(1)))
 RACED   = $(if $(RACE),$(SHARING))
-OTHERS  = ./test/crash ./app ./projector ./selfcheck ./query ./engine ./migrations ./test/flow ./test/contract ./test/gate ./cmd/errata ./api $(filter-out $(VOLUME) $(if $(RACE),$(call named,$(SHARING))),$(call named,./...))
+OTHERS  = ./test/crash ./app ./projector ./selfcheck ./query ./engine ./test/flow ./api $(filter-out $(VOLUME) $(if $(RACE),$(call named,$(SHARING))),$(call named,./...))
 
 FUZZTIME ?= 30s
 comma    := ,
