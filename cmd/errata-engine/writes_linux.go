@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -20,18 +19,20 @@ import (
 // part of a table lacks bytes, and its insert or merge counts as done. (clickhouse-server
 // throws an exception there; chDB has taken that out, in WriteBufferFromFileDescriptor.cpp.)
 // An fdatasync that fails is an error with both, and every insert and merge of ours ends with
-// one for each file. So this file stands between the library and libc: it notes the file
-// whose write fails, and lets the next fdatasync of that file fail.
+// one for each file. So two functions stand between the library and libc: they note the file
+// whose write fails, and let the next fdatasync of that file fail.
 
-// atOnce is how many threads of the library may wait for the disk at the same time without
-// delaying the others. Go lets so many threads run at once (GOMAXPROCS). A thread that waits
-// for the disk counts as running, for up to 10 ms, until Go notices that it only waits.
-const atOnce = 64
+// The two functions are in assembly, and what they need is in variables of the package, which
+// are the only ones that they can reach.
+var (
+	ownWrite, ownFdatasync              uintptr // the two functions
+	libcWrite, libcFdatasync, libcErrno uintptr // functions of libc
+	noteFailure, takeFailure            uintptr // note and take of a writes, for C code
+	failures                            uint32  // how many are noted; above 0 takeFailure is called
+)
 
 // writes knows the files with a write that failed.
 type writes struct {
-	libcWrite, libcFdatasync, libcErrno uintptr // functions
-
 	mu     sync.Mutex
 	failed map[int]failure // by descriptor
 }
@@ -62,14 +63,18 @@ func tellWrites(path, name string, known uintptr) error {
 			return fmt.Errorf("it does not import %s", function)
 		}
 	}
-	runtime.GOMAXPROCS(atOnce)
-	w := &writes{
-		libcWrite: *slots["write"], libcFdatasync: *slots["fdatasync"], libcErrno: *slots["__errno_location"],
-		failed: map[int]failure{},
-	}
-	atomic.StoreUintptr(slots["fdatasync"], purego.NewCallback(w.fdatasync))
-	atomic.StoreUintptr(slots["write"], purego.NewCallback(w.write))
+	standBetween(*slots["write"], *slots["fdatasync"], *slots["__errno_location"])
+	atomic.StoreUintptr(slots["fdatasync"], ownFdatasync)
+	atomic.StoreUintptr(slots["write"], ownWrite)
 	return nil
+}
+
+// standBetween prepares the two functions for those of libc.
+func standBetween(write, fdatasync, errno uintptr) {
+	w := &writes{failed: map[int]failure{}}
+	libcWrite, libcFdatasync, libcErrno = write, fdatasync, errno
+	noteFailure = purego.NewCallback(func(fd, errno uintptr) { w.note(int(int32(fd)), syscall.Errno(errno)) })
+	takeFailure = purego.NewCallback(func(fd uintptr) uintptr { return uintptr(w.take(int(int32(fd)))) })
 }
 
 // importSlots are the words of memory with the addresses of the functions that the library
@@ -105,31 +110,6 @@ func (m image) importSlots(file *elf.File) (map[string]*uintptr, error) {
 	return slots, nil
 }
 
-// write calls that of libc, and leaves errno as that has set it.
-func (w *writes) write(fd, data, size uintptr) uintptr {
-	n, _, _ := purego.SyscallN(w.libcWrite, fd, data, size)
-	if int(n) < 0 {
-		w.note(int(int32(fd)), syscall.Errno(*w.errno()))
-	}
-	return n
-}
-
-// fdatasync calls that of libc. After writes that failed it fails once instead.
-func (w *writes) fdatasync(fd uintptr) uintptr {
-	if errno := w.take(int(int32(fd))); errno != 0 {
-		*w.errno() = int32(errno)
-		return ^uintptr(0)
-	}
-	result, _, _ := purego.SyscallN(w.libcFdatasync, fd)
-	return result
-}
-
-// errno is where libc keeps the error of the calling thread.
-func (w *writes) errno() *int32 {
-	at, _, _ := purego.SyscallN(w.libcErrno)
-	return (*int32)(pointer(at))
-}
-
 // note notes a write that failed, unless the library tries it again.
 func (w *writes) note(fd int, errno syscall.Errno) {
 	if errno == unix.EINTR || errno == unix.EAGAIN {
@@ -142,6 +122,7 @@ func (w *writes) note(fd int, errno syscall.Errno) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failed[fd] = failure{file, errno}
+	atomic.StoreUint32(&failures, uint32(len(w.failed)))
 }
 
 // take returns the error of the last write to the file that failed, and forgets it. It returns 0
@@ -154,6 +135,7 @@ func (w *writes) take(fd int) syscall.Errno {
 		return 0
 	}
 	delete(w.failed, fd)
+	atomic.StoreUint32(&failures, uint32(len(w.failed)))
 	if now, err := fileOf(fd); err != nil || now != f.file {
 		return 0 // the descriptor has another file now
 	}
