@@ -25,10 +25,12 @@ import (
 // The two functions are in assembly, and what they need is in variables of the package, which
 // are the only ones that they can reach.
 var (
-	ownWrite, ownFdatasync              uintptr // the two functions
-	libcWrite, libcFdatasync, libcErrno uintptr // functions of libc
-	noteFailure, takeFailure            uintptr // note and take of a writes, for C code
-	failures                            uint32  // how many are noted; above 0 takeFailure is called
+	ownWrite, ownFdatasync uintptr
+	// Functions of libc.
+	libcWrite, libcFdatasync, libcErrno uintptr //nolint:unused // assembly reads them
+	// What C code calls for note and take of a writes.
+	noteFailure, takeFailure uintptr //nolint:unused // assembly reads them
+	failures                 uint32  // how many are noted; above 0 takeFailure is called
 )
 
 // writes knows the files with a write that failed.
