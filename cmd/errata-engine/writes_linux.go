@@ -28,7 +28,7 @@ var (
 	ownWrite, ownFdatasync uintptr
 	// Functions of libc.
 	libcWrite, libcFdatasync, libcErrno uintptr //nolint:unused // assembly reads them
-	// What C code calls for note and take of a writes.
+	// The methods note and take of a writes, as C code calls them.
 	noteFailure, takeFailure uintptr //nolint:unused // assembly reads them
 	failures                 uint32  // how many are noted; above 0 takeFailure is called
 )
