@@ -207,11 +207,14 @@ func (n *NATS) awaitJetStream(ctx context.Context) error {
 }
 
 // waitFor asks again and again until there is no error, and tells the error now and then. It
-// returns the last one when ctx ends.
+// returns the last one when ctx ends. No try takes longer than quorumAsk: a question that is on
+// its way when a leader changes is never answered.
 func (n *NATS) waitFor(ctx context.Context, ask func(context.Context) error, tell func(error)) error {
 	told := time.Now()
 	for {
-		err := ask(ctx)
+		asking, cancel := context.WithTimeout(ctx, quorumAsk)
+		err := ask(asking)
+		cancel()
 		if err == nil || errors.Is(err, ErrLeft) {
 			return err
 		}
@@ -229,8 +232,6 @@ func (n *NATS) askJetStream(ctx context.Context) error {
 	if n.isOut(ctx) {
 		return ErrLeft
 	}
-	ctx, cancel := context.WithTimeout(ctx, quorumAsk)
-	defer cancel()
 	_, err := n.js.AccountInfo(ctx)
 	return err
 }

@@ -46,14 +46,10 @@ func TestThreeServersBecomeFive(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := five[0].waitFor(ctx, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, quorumAsk)
-		defer cancel()
+	answered(ctx, t, five[0], "a stream with three of five", func(ctx context.Context) error {
 		_, err := five[0].JetStream().CreateStream(ctx, jetstream.StreamConfig{Name: "T", Subjects: []string{"t"}, Replicas: copies})
 		return err
-	}, func(error) {}); err != nil {
-		t.Errorf("with three of five: %v", err)
-	}
+	})
 }
 
 // addTwo starts two new nodes, and the three again one after the other. The new ones are first.
@@ -94,12 +90,13 @@ func addTwo(ctx context.Context, t *testing.T, three []*NATS) (five []*NATS) {
 // makeStream makes the stream of three replicas, with one message.
 func makeStream(ctx context.Context, t *testing.T, n *NATS) {
 	t.Helper()
-	if _, err := n.JetStream().CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: copies}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := n.JetStream().Publish(ctx, "s", []byte("of three")); err != nil {
-		t.Fatal(err)
-	}
+	answered(ctx, t, n, "make the stream", func(ctx context.Context) error {
+		_, err := n.JetStream().CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: copies})
+		if err == nil {
+			_, err = n.JetStream().Publish(ctx, "s", []byte("of three"))
+		}
+		return err
+	})
 }
 
 // useStream writes and reads the stream of three replicas.
@@ -107,7 +104,7 @@ func useStream(ctx context.Context, t *testing.T, n *NATS) {
 	t.Helper()
 	var stream jetstream.Stream
 	var msg *jetstream.RawStreamMsg
-	if err := n.waitFor(ctx, func(ctx context.Context) (err error) {
+	answered(ctx, t, n, "use the stream", func(ctx context.Context) (err error) {
 		if _, err = n.JetStream().Publish(ctx, "s", []byte("of five")); err != nil {
 			return err
 		}
@@ -115,9 +112,7 @@ func useStream(ctx context.Context, t *testing.T, n *NATS) {
 			msg, err = stream.GetMsg(ctx, 1)
 		}
 		return err
-	}, func(error) {}); err != nil {
-		t.Fatalf("%s: %v", n.Self(), err)
-	}
+	})
 	if info := stream.CachedInfo(); info.Config.Replicas != copies || len(info.Cluster.Replicas) != copies-1 {
 		t.Errorf("%s: %d replicas, %d others", n.Self(), info.Config.Replicas, len(info.Cluster.Replicas))
 	}

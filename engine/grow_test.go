@@ -179,12 +179,14 @@ func (g *grown) await(n *NATS, what string, ask func(context.Context) error) {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(g.t.Context(), leaderPatience)
 	defer cancel()
-	if err := n.waitFor(ctx, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, quorumAsk)
-		defer cancel()
-		return ask(ctx)
-	}, func(error) {}); err != nil {
-		g.t.Fatalf("%s: %v", what, err)
+	answered(ctx, g.t, n, what, ask)
+}
+
+// answered asks until there is no error.
+func answered(ctx context.Context, t *testing.T, n *NATS, what string, ask func(context.Context) error) {
+	t.Helper()
+	if err := n.waitFor(ctx, ask, func(error) {}); err != nil {
+		t.Fatalf("%s: %v", what, err)
 	}
 }
 

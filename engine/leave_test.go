@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -38,9 +39,13 @@ func TestTwoOfFiveLeave(t *testing.T) {
 		t.Fatal(err)
 	}
 	takeOut(ctx, t, asked, dead.Self())
-	if _, err := five[0].JetStream().Stream(ctx, asked.Spool(dead.Self())); !errors.Is(err, jetstream.ErrStreamNotFound) {
-		t.Errorf("the spool of the node that left: %v", err)
-	}
+	answered(ctx, t, five[0], "the spool of the node that left", func(ctx context.Context) error {
+		_, err := five[0].JetStream().Stream(ctx, asked.Spool(dead.Self()))
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			return nil
+		}
+		return fmt.Errorf("it is there, or nobody says: %w", err)
+	})
 	awaitWhole(ctx, t, five[0], five[1], five[3], five[4])
 	takeOut(ctx, t, asked, alive.Self())
 	awaitWhole(ctx, t, stay...)
@@ -48,8 +53,6 @@ func TestTwoOfFiveLeave(t *testing.T) {
 		if leaving(alive).Out(ctx) { // not every server hears of it
 			return nil
 		}
-		ctx, cancel := context.WithTimeout(ctx, quorumAsk)
-		defer cancel()
 		_, err := alive.JetStream().Stream(ctx, "S")
 		return err
 	}, func(error) {}); err != nil {
@@ -118,12 +121,17 @@ func startAgain(ctx context.Context, t *testing.T, l Leaving, config NATSConfig)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = again.Stop(context.WithoutCancel(t.Context())) })
-	if _, err := again.JetStream().Stream(ctx, "S"); err != nil {
-		t.Error(err)
-	}
-	if counts, _, err := l.Counts(ctx, again.Self()); counts || err != nil {
-		t.Errorf("a node that left and started again counts: %v, %v", counts, err)
-	}
+	answered(ctx, t, again, "what it reads of the others", func(ctx context.Context) error {
+		_, err := again.JetStream().Stream(ctx, "S")
+		return err
+	})
+	answered(ctx, t, l.NATS, "whether it counts", func(ctx context.Context) error {
+		counts, _, err := l.Counts(ctx, again.Self())
+		if counts {
+			t.Error("a node that left and started again counts")
+		}
+		return err
+	})
 }
 
 // A new node under another address takes the place of one that left.
@@ -175,14 +183,19 @@ func TestANodeThatComesBackTooEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = back.Stop(context.WithoutCancel(t.Context())) })
-	if _, err := back.JetStream().Stream(ctx, "S"); err != nil {
-		t.Errorf("it does not read what the others have: %v", err)
-	}
-	if _, err := back.JetStream().CreateStream(ctx, jetstream.StreamConfig{
-		Name: "T", Subjects: []string{"t"}, Placement: &jetstream.Placement{Tags: []string{back.Tag()}},
-	}); !isUnsettled(err) {
-		t.Errorf("a stream on a node that does not count: %v", err)
-	}
+	answered(ctx, t, back, "what it reads of the others", func(ctx context.Context) error {
+		_, err := back.JetStream().Stream(ctx, "S")
+		return err
+	})
+	answered(ctx, t, back, "a stream on a node that does not count", func(ctx context.Context) error {
+		_, err := back.JetStream().CreateStream(ctx, jetstream.StreamConfig{
+			Name: "T", Subjects: []string{"t"}, Placement: &jetstream.Placement{Tags: []string{back.Tag()}},
+		})
+		if isUnsettled(err) {
+			return nil
+		}
+		return fmt.Errorf("it is made, or nobody says: %w", err)
+	})
 	waiting, cancel := context.WithTimeout(ctx, quorumAsk)
 	defer cancel()
 	if err := back.AwaitCounted(waiting); !errors.Is(err, errNotCounted) || !strings.Contains(err.Error(), back.Self()) {
