@@ -40,8 +40,8 @@ func OwnClickHouse(ctx context.Context, options *clickhouse.Options) error {
 	return applyAll(ctx, options, 0)
 }
 
-// applyAll applies the files and what comes after them. wait is how
-// long it waits for another node that has the lock.
+// applyAll applies the files and what comes after them. It waits for another node that has the
+// lock, as long as wait.
 func applyAll(ctx context.Context, options *clickhouse.Options, wait time.Duration) (err error) {
 	if options.Auth.Database == "" {
 		return errors.New("migrations: the ClickHouse options name no database")

@@ -18,8 +18,7 @@ var stepFiles embed.FS
 var stepSQL = template.Must(template.ParseFS(stepFiles, "steps/*.sql"))
 
 // afterFiles makes the changes of the table records that depend on its present
-// state, which no file can do. wait is how long it waits
-// for another node that has the lock.
+// state, which no file can do. It waits for another node that has the lock, as long as wait.
 func afterFiles(ctx context.Context, conn driver.Conn, wait time.Duration) error {
 	if err := setGranules(ctx, conn, wait); err != nil {
 		return fmt.Errorf("set the granules of records: %w", err)

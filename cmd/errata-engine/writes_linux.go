@@ -19,11 +19,11 @@ import (
 // part of a table lacks bytes, and its insert or merge counts as done. (clickhouse-server
 // throws an exception there; chDB has taken that out, in WriteBufferFromFileDescriptor.cpp.)
 // An fdatasync that fails is an error with both, and every insert and merge of ours ends with
-// one for each file. So two functions stand between the library and libc: they note the file
-// whose write fails, and let the next fdatasync of that file fail.
+// one for each file. So two functions stand between the library and libc. When a write to a file
+// fails, they note it, and the next fdatasync of that file returns the error.
 
-// The two functions are in assembly, and what they need is in variables of the package, which
-// are the only ones that they can reach.
+// The two functions are in assembly. They can reach nothing but variables of the package, so
+// what they need is in these.
 var (
 	ownWrite, ownFdatasync uintptr
 	// Functions of libc.

@@ -1,8 +1,8 @@
 #include "textflag.h"
 
 // What writes_linux.go puts in the place of write and fdatasync, called by C code on its own
-// threads and stacks. Go comes into it only after a write that has failed: a call into Go costs
-// several times what a small write does, and keeps the watching thread of Go's runtime awake.
+// threads and stacks. They call Go only after a write has failed: calls into Go keep the thread of
+// Go's runtime awake that watches the others, which takes much processor time.
 // The stack pointer is a multiple of 16 wherever a function is called.
 
 GLOBL ·ownWrite(SB), RODATA, $8

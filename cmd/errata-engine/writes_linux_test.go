@@ -14,7 +14,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// libc is what the library would call, with the functions of this program in between.
+// libc calls the functions of this program that stand between the library and libc.
 type libc struct {
 	t *testing.T
 }
@@ -62,8 +62,9 @@ func (l libc) fdatasync(file *os.File, want int, errno syscall.Errno) {
 	l.call(ownFdatasync, want, errno, file.Fd())
 }
 
-// TestWriteThatFails: the next fdatasync of the file whose write failed fails with the same
-// error, once. Other files have nothing to do with it, nor one that gets the descriptor later.
+// TestWriteThatFails: after a write to a file has failed, the next fdatasync of that file returns
+// the same error, and the one after it does not. Other files are not affected, and neither is a
+// file that gets the same descriptor later.
 func TestWriteThatFails(t *testing.T) {
 	l := newLibc(t)
 	path := filepath.Join(t.TempDir(), "good")
@@ -106,8 +107,8 @@ func TestWriteThatFails(t *testing.T) {
 	}
 }
 
-// TestWriteThatIsTriedAgain: a write that a signal has broken off, or that would have to wait,
-// has not failed.
+// TestWriteThatIsTriedAgain: a write that would have to wait has not failed; the library tries it
+// again.
 func TestWriteThatIsTriedAgain(t *testing.T) {
 	l := newLibc(t)
 	var pipe [2]int
