@@ -63,24 +63,29 @@ type sizes struct {
 	folded, replayed, seen []int
 }
 
+var defaultSizes = sizes{
+	lists: []int{100_000}, occurrences: []int{2_000_000}, changed: 1_000_000, events: 1_000_000, lines: 1_000_000,
+	folded: []int{100, 1_000_000}, replayed: []int{100_000, 1_000_000}, seen: []int{100, 1_000_000},
+}
+
 const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,occurrences,steady,delete,cleanup,cleanup-quiet,replay,import,fold-rules,ingest-rules,bounds,idle"
 
 func main() {
-	b := &bench{out: os.Stdout}
+	b := &bench{out: os.Stdout, sizes: defaultSizes}
 	memory.Size(os.LookupEnv, true, slog.New(slog.DiscardHandler)) // as the service does
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each row; medians are printed")
 	flag.DurationVar(&b.span, "span", 3*time.Second, "length of one run of load")
 	rows := flag.String("rows", allRows, "rows to measure")
-	lists := flag.String("records", "100k", "records of the list and steady rows, a list such as 100k,1M,10M")
-	occurrences := flag.String("occurrences", "2M", "occurrences of the occurrences row, a list such as 2M,20M")
-	changed := flag.String("change-records", "1M", "records of the delete and cleanup rows")
-	events := flag.String("events", "1M", "events of the replay row")
+	flag.Var((*sizesFlag)(&b.sizes.lists), "records", "records of the list and steady rows, a list such as 100k,1M,10M")
+	flag.Var((*sizesFlag)(&b.sizes.occurrences), "occurrences", "occurrences of the occurrences row, a list such as 2M,20M")
+	flag.Var((*sizeFlag)(&b.sizes.changed), "change-records", "records of the delete and cleanup rows")
+	flag.Var((*sizeFlag)(&b.sizes.events), "events", "events of the replay row")
 	flag.StringVar(&b.engine, "engine", "bin/errata-engine", "path of the embedded ClickHouse")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the rows to this file")
-	lines := flag.String("lines", "1M", "lines of the file of the import row")
-	folded := flag.String("fold-signatures", "100,1M", "signatures of the fold row, a list")
-	replayed := flag.String("replay-signatures", "100k,1M", "signatures of the replay row, a list")
-	seen := flag.String("visible-signatures", "100,1M", "signatures of the visible row, a list")
+	flag.Var((*sizeFlag)(&b.sizes.lines), "lines", "lines of the file of the import row")
+	flag.Var((*sizesFlag)(&b.sizes.folded), "fold-signatures", "signatures of the fold row, a list")
+	flag.Var((*sizesFlag)(&b.sizes.replayed), "replay-signatures", "signatures of the replay row, a list")
+	flag.Var((*sizesFlag)(&b.sizes.seen), "visible-signatures", "signatures of the visible row, a list")
 	flag.StringVar(&b.stocks, "stocks", "", "keep the filled stocks of the list, occurrences and steady rows in this folder, and use those that are there")
 	flag.StringVar(&b.queries, "queries", "", "run only the queries of the list row whose names begin so")
 	flag.DurationVar(&b.floodFor, "flood", time.Minute, "length of the time before the flood, and of those beside a null sink")
@@ -94,11 +99,7 @@ func main() {
 	if path, err := filepath.Abs(b.engine); err == nil {
 		b.engine = path // the child runs in a folder of its own
 	}
-	var err error
-	if b.sizes, err = parseSizes(*lists, *occurrences, *changed, *events, *lines, *folded, *replayed, *seen); err == nil {
-		err = b.profiled(*profile, strings.Split(*rows, ","))
-	}
-	if err != nil {
+	if err := b.profiled(*profile, strings.Split(*rows, ",")); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

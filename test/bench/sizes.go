@@ -25,44 +25,41 @@ func parseSize(text string) (int, error) {
 	return n * unit, nil
 }
 
-func parseSizes(lists, occurrences, changed, events, lines, folded, replayed, seen string) (s sizes, err error) {
-	if s.lists, err = parseList(lists); err != nil {
-		return sizes{}, fmt.Errorf("-records: %w", err)
+// sizeFlag is a flag with one size.
+type sizeFlag int
+
+func (s *sizeFlag) String() string { return sizeName(int(*s)) }
+
+func (s *sizeFlag) Set(text string) error {
+	n, err := parseSize(text)
+	if err == nil {
+		*s = sizeFlag(n)
 	}
-	if s.occurrences, err = parseList(occurrences); err != nil {
-		return sizes{}, fmt.Errorf("-occurrences: %w", err)
-	}
-	if s.changed, err = parseSize(changed); err != nil {
-		return sizes{}, fmt.Errorf("-change-records: %w", err)
-	}
-	if s.events, err = parseSize(events); err != nil {
-		return sizes{}, fmt.Errorf("-events: %w", err)
-	}
-	if s.lines, err = parseSize(lines); err != nil {
-		return sizes{}, fmt.Errorf("-lines: %w", err)
-	}
-	if s.folded, err = parseList(folded); err != nil {
-		return sizes{}, fmt.Errorf("-fold-signatures: %w", err)
-	}
-	if s.replayed, err = parseList(replayed); err != nil {
-		return sizes{}, fmt.Errorf("-replay-signatures: %w", err)
-	}
-	if s.seen, err = parseList(seen); err != nil {
-		return sizes{}, fmt.Errorf("-visible-signatures: %w", err)
-	}
-	return s, nil
+	return err
 }
 
-// parseList reads sizes with commas.
-func parseList(text string) (sizes []int, err error) {
+// sizesFlag is a flag with several sizes and commas between them.
+type sizesFlag []int
+
+func (s *sizesFlag) String() string {
+	names := make([]string, len(*s))
+	for i, n := range *s {
+		names[i] = sizeName(n)
+	}
+	return strings.Join(names, ",")
+}
+
+func (s *sizesFlag) Set(text string) error {
+	var sizes []int
 	for one := range strings.SplitSeq(text, ",") {
 		n, err := parseSize(one)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		sizes = append(sizes, n)
 	}
-	return sizes, nil
+	*s = sizes
+	return nil
 }
 
 // sizeName is the inverse of parseSize.
