@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/errata-log/errata/app"
+	"github.com/errata-log/errata/internal/background"
 	"github.com/errata-log/errata/internal/memory"
 )
 
@@ -72,7 +73,9 @@ const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,oc
 
 func main() {
 	b := &bench{out: os.Stdout, sizes: defaultSizes}
-	memory.Size(os.LookupEnv, true, slog.New(slog.DiscardHandler)) // as the service does
+	// As the service does.
+	memory.Size(os.LookupEnv, true, slog.New(slog.DiscardHandler))
+	background.WakeTogether()
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each row; medians are printed")
 	flag.DurationVar(&b.span, "span", 3*time.Second, "length of one run of load")
 	rows := flag.String("rows", allRows, "rows to measure")
