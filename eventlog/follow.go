@@ -17,8 +17,8 @@ const (
 	consumeTimeout = 2 * time.Second
 	// followHeartbeat is how often an idle server sends a heartbeat. After two
 	// missed ones the consumer is opened again. It is shorter than that of other
-	// readers, because a consumer stands still at damage in the log, and nothing
-	// else tells that.
+	// readers: damage in the log makes the consumer stand still, and heartbeats
+	// that do not come are the only sign of it.
 	followHeartbeat = 2 * time.Second
 	// followPull is how long one request for messages lasts; the library wants at
 	// least two heartbeats in it.
