@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -132,5 +133,36 @@ func TestManyLoudRecords(t *testing.T) {
 	}
 	if found != query.MaxLoud || !users.Has(fmt.Sprint(records-1)) {
 		t.Errorf("%d of %d are remembered, want %d and the last one", found, records, query.MaxLoud)
+	}
+}
+
+// TestUsersOfManyLoudRecords: the largest page has a fixed amount of memory, however many of its
+// records have many users.
+func TestUsersOfManyLoudRecords(t *testing.T) {
+	const records, each, memory = 100, 20_000, 32 << 20
+	env, m := testenv.New(t), newModel(5)
+	insert(t.Context(), t, env.ClickHouse, m.grow(records))
+	ids, signatures := make([]uint64, records), make([]string, records)
+	for i := range m.live {
+		ids[i], signatures[i] = uint64(m.live[i].ID), m.live[i].Signature.String()
+	}
+	if err := env.ClickHouse.Exec(t.Context(), `INSERT INTO occurrences (book, signature, id, position, number, user_hash, time, received, count)
+		SELECT 'system', toFixedString(unhex({signatures:Array(String)}[1 + number % {records:UInt64}]), 16), {ids:Array(UInt64)}[1 + number % {records:UInt64}], number + 1, number + 1, number + 1, {day:DateTime64(3)}, {day:DateTime64(3)}, 1
+		FROM numbers({n:UInt64})`,
+		clickhouse.Named("signatures", signatures), clickhouse.Named("ids", ids), clickhouse.Named("records", uint64(records)),
+		clickhouse.DateNamed("day", modelDay, clickhouse.MilliSeconds), clickhouse.Named("n", uint64(records*each))); err != nil {
+		t.Fatal(err)
+	}
+	options := env.ClickHouseOptions()
+	options.Settings = maps.Clone(options.Settings)
+	options.Settings["max_memory_usage"] = memory
+	reader := query.New(query.Config{ClickHouse: env.Open(options)})
+	if err := reader.CountUsers(t.Context(), m.live); err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.live {
+		if m.live[i].Users != each {
+			t.Errorf("record %d has %d users, want %d", i, m.live[i].Users, each)
+		}
 	}
 }

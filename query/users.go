@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -70,16 +71,29 @@ func (r *Reader) fill(ctx context.Context, records []errata.Record, counted user
 	return nil
 }
 
+// usersAtOnce is the users of how many signatures one query counts. It keeps a set of the users of
+// each in memory: those of 100 signatures with 75,000 users each are more than the 512 MiB that a
+// query of the reader may take.
+const usersAtOnce = 25
+
 // usersNow counts the users of all records of the signatures.
 func (r *Reader) usersNow(ctx context.Context, signatures []errata.Signature) (users, error) {
-	if len(signatures) == 0 {
-		return users{}, nil
+	counted := make(users, len(signatures))
+	for some := range slices.Chunk(signatures, usersAtOnce) {
+		if err := r.countInto(ctx, counted, some); err != nil {
+			return nil, err
+		}
 	}
+	return counted, nil
+}
+
+// countInto adds the users of all records of the signatures.
+func (r *Reader) countInto(ctx context.Context, counted users, signatures []errata.Signature) error {
 	q, err := usersStatement(signatures)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	counted, began := make(users, len(signatures)), r.now()
+	began := r.now()
 	err = r.each(ctx, q, func(row driver.Rows) error {
 		var (
 			signature          string
@@ -93,9 +107,9 @@ func (r *Reader) usersNow(ctx context.Context, signatures []errata.Signature) (u
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("count the users: %w", err)
+		return fmt.Errorf("count the users: %w", err)
 	}
-	return counted, nil
+	return nil
 }
 
 func usersStatement(signatures []errata.Signature) (statement, error) {
