@@ -20,6 +20,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"maps"
 	"testing"
 	"time"
 
@@ -149,6 +150,7 @@ func (e *Env) stop(what func(context.Context) error) {
 // connection.
 func (e *Env) ClickHouseOptions() *clickhouse.Options {
 	copied := *e.options
+	copied.Settings = maps.Clone(e.options.Settings)
 	return &copied
 }
 
