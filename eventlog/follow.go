@@ -17,8 +17,8 @@ const (
 	consumeTimeout = 2 * time.Second
 	// followHeartbeat is how often an idle server sends a heartbeat. After two
 	// missed ones the consumer is opened again. It is shorter than that of other
-	// readers: damage in the log makes the consumer stand still, and heartbeats
-	// that do not come are the only sign of it.
+	// readers: damage in the log can stop the consumer, and missed heartbeats are
+	// the only sign of that.
 	followHeartbeat = 2 * time.Second
 	// followPull is how long one request for messages lasts; the library wants at
 	// least two heartbeats in it.

@@ -71,9 +71,9 @@ func (r *Reader) fill(ctx context.Context, records []errata.Record, counted user
 	return nil
 }
 
-// usersAtOnce is the users of how many signatures one query counts. It keeps a set of the users of
-// each in memory: those of 100 signatures with 75,000 users each are more than the 512 MiB that a
-// query of the reader may take.
+// usersAtOnce is for how many signatures one query counts the users. The query keeps all users of
+// each signature in memory. For pages of 100 records they were once more than the 512 MiB that a
+// query of the reader may take: 500 problems had 35 million events then.
 const usersAtOnce = 25
 
 // usersNow counts the users of all records of the signatures.
@@ -87,7 +87,7 @@ func (r *Reader) usersNow(ctx context.Context, signatures []errata.Signature) (u
 	return counted, nil
 }
 
-// countInto adds the users of all records of the signatures.
+// countInto counts the users of all records of the signatures and adds them to counted.
 func (r *Reader) countInto(ctx context.Context, counted users, signatures []errata.Signature) error {
 	q, err := usersStatement(signatures)
 	if err != nil {

@@ -107,8 +107,8 @@ func TestWriteThatFails(t *testing.T) {
 	}
 }
 
-// TestWriteThatIsTriedAgain: a write that would have to wait has not failed; the library tries it
-// again.
+// TestWriteThatIsTriedAgain: a write that returns EAGAIN does not count as failed, because the
+// library tries it again.
 func TestWriteThatIsTriedAgain(t *testing.T) {
 	l := newLibc(t)
 	var pipe [2]int
