@@ -2,6 +2,7 @@ package query
 
 import (
 	"crypto/md5"
+	"testing"
 	"time"
 
 	errata "github.com/errata-log/errata"
@@ -9,6 +10,13 @@ import (
 
 // SetPatience shortens the wait for an engine that does not answer.
 func (r *Reader) SetPatience(d time.Duration) { r.patience = d }
+
+// SetGroupMemory makes groups of records go to a file earlier, for the length of a test.
+func SetGroupMemory(t *testing.T, memory uint64) {
+	before := groupMemory
+	groupMemory = memory
+	t.Cleanup(func() { groupMemory = before })
+}
 
 // The limits of loud records.
 const (

@@ -21,10 +21,15 @@ const (
 	facetUsers  = 10
 	facetValues = 10
 	facetKeys   = 64
+	// facetLatest is of how many occurrences of a record, the latest ones, the facets list users
+	// and tags. All of a louder record would take seconds, and more memory than a query may
+	// take where each of them has a value of its own. fewestLatest is where asking for fewer ends.
+	facetLatest, fewestLatest = 1 << 20, 1 << 10
 )
 
 // Facets are what the occurrences of a record have in common. Environments and Releases
-// count all occurrences since the record exists, Users and Tags those that are kept.
+// count all occurrences since the record exists, Users those that are kept, TopUsers and Tags the
+// latest 1,048,576 of these, or fewer where they have very many values.
 type Facets struct {
 	Environments, Releases []Deployed
 	// Users is how many different users there are, and TopUsers those that were hit
@@ -62,6 +67,7 @@ func (r *Reader) Facets(ctx context.Context, book errata.Book, signature errata.
 		return atOnce(
 			func() error { return r.tagFacets(ctx, &record, &facets) },
 			func() error { return r.userFacets(ctx, &record, &facets) },
+			func() error { return r.userCount(ctx, &record, &facets) },
 			func() error { return r.deploymentFacets(ctx, &record, &facets) },
 		)
 	})
@@ -71,9 +77,24 @@ func (r *Reader) Facets(ctx context.Context, book errata.Book, signature errata.
 	return facets, nil
 }
 
-// facetsStatement fills in a file about the rows of one record.
-func facetsStatement(file string, record *errata.Record, settings clickhouse.Settings) (statement, error) {
-	return build(file, statementData{}, nil, settings, append(ofRecord(record), bind("users", uint64(facetUsers)), bind("values", uint64(facetValues)))...)
+// facetsStatement fills in a file about the rows of one record, behind so many of its occurrences.
+func facetsStatement(file string, record *errata.Record, before uint64, settings clickhouse.Settings) (statement, error) {
+	return build(file, statementData{}, nil, settings,
+		append(ofRecord(record), bind("users", uint64(facetUsers)), bind("values", uint64(facetValues)), bind("before", before))...)
+}
+
+// latestFacets reads the rows of the latest occurrences: of fewer when their values need more
+// memory than a query may take. No row is read before all are known.
+func (r *Reader) latestFacets(ctx context.Context, file string, record *errata.Record, read func(driver.Rows) error) error {
+	for latest := uint64(facetLatest); ; latest /= 4 {
+		q, err := facetsStatement(file, record, record.Count-min(record.Count, latest), facetSettings())
+		if err != nil {
+			return err
+		}
+		if err = r.each(ctx, q, read); !needsMemory(err) || latest <= fewestLatest {
+			return err
+		}
+	}
 }
 
 // facetSettings are for reading all rows of one record.
@@ -82,7 +103,7 @@ func facetSettings() clickhouse.Settings {
 }
 
 func (r *Reader) deploymentFacets(ctx context.Context, record *errata.Record, facets *Facets) error {
-	q, err := facetsStatement("facets_deployments.sql", record, keySettings())
+	q, err := facetsStatement("facets_deployments.sql", record, 0, keySettings())
 	if err != nil {
 		return err
 	}
@@ -128,16 +149,12 @@ func byCount(all map[string]Deployed) []Deployed {
 }
 
 func (r *Reader) userFacets(ctx context.Context, record *errata.Record, facets *Facets) error {
-	q, err := facetsStatement("facets_users.sql", record, facetSettings())
-	if err != nil {
-		return err
-	}
-	return r.each(ctx, q, func(row driver.Rows) error {
+	return r.latestFacets(ctx, "facets_users.sql", record, func(row driver.Rows) error {
 		var (
 			hash uint64
 			one  Counted
 		)
-		if err := row.Scan(&hash, &one.Value, &one.Count, &facets.Users); err != nil {
+		if err := row.Scan(&hash, &one.Value, &one.Count); err != nil {
 			return fmt.Errorf("read a user: %w", err)
 		}
 		one.Value = userText(hash, one.Value)
@@ -146,12 +163,14 @@ func (r *Reader) userFacets(ctx context.Context, record *errata.Record, facets *
 	})
 }
 
+func (r *Reader) userCount(ctx context.Context, record *errata.Record, facets *Facets) error {
+	counted, err := r.usersNow(ctx, []errata.Signature{record.Signature})
+	facets.Users = counted[record.ID]
+	return err
+}
+
 func (r *Reader) tagFacets(ctx context.Context, record *errata.Record, facets *Facets) error {
-	q, err := facetsStatement("facets_tags.sql", record, facetSettings())
-	if err != nil {
-		return err
-	}
-	return r.each(ctx, q, func(row driver.Rows) error {
+	return r.latestFacets(ctx, "facets_tags.sql", record, func(row driver.Rows) error {
 		var (
 			tag string
 			one Counted

@@ -135,23 +135,25 @@ func TestManyLoudRecords(t *testing.T) {
 	}
 }
 
-// TestUsersOfManyRecords: the users of a page of 100 records are counted in little memory, also
-// when each of the records has many.
+// TestUsersOfManyRecords: the users of a page are counted in little memory, also when each of its
+// records has many.
 func TestUsersOfManyRecords(t *testing.T) {
-	const records, each, memory = 100, 20_000, 32 << 20
-	c := newCrowd(t, records)
-	for i := range c.live {
-		c.write(&c.live[i], 0, each)
-	}
-	options := c.env.ClickHouseOptions()
-	options.Settings["max_memory_usage"] = memory
-	c.reader = query.New(query.Config{ClickHouse: c.env.Open(options)})
-	if err := c.reader.CountUsers(t.Context(), c.live); err != nil {
-		t.Fatal(err)
-	}
-	for i := range c.live {
-		if c.live[i].Users != each {
-			t.Errorf("record %d has %d users, want %d", i, c.live[i].Users, each)
-		}
+	const memory = 32 << 20
+	for _, page := range []struct{ records, users int }{{100, 20_000}, {25, 80_000}, {1, 1_500_000}} {
+		t.Run(fmt.Sprint(page.records), func(t *testing.T) {
+			c := newCrowd(t, page.records)
+			for i := range c.live {
+				c.write(&c.live[i], 0, page.users)
+			}
+			c.within(memory)
+			if err := c.reader.CountUsers(t.Context(), c.live); err != nil {
+				t.Fatal(err)
+			}
+			for i := range c.live {
+				if c.live[i].Users != uint64(page.users) {
+					t.Errorf("record %d has %d users, want %d", i, c.live[i].Users, page.users)
+				}
+			}
+		})
 	}
 }

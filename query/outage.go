@@ -58,8 +58,19 @@ var mistakes = map[int32]string{
 	691: "UNKNOWN_ELEMENT_OF_ENUM",
 }
 
-// timeoutExceeded is ClickHouse's code for a query that took too long.
-const timeoutExceeded = 159
+const (
+	// timeoutExceeded is ClickHouse's code for a query that took too long.
+	timeoutExceeded = 159
+	// memoryExceeded is its code for a query that needs more memory than it may take, or than
+	// ClickHouse has left.
+	memoryExceeded = 241
+)
+
+// needsMemory says whether a query needed more memory than it could have.
+func needsMemory(err error) bool {
+	var answer *clickhouse.Exception
+	return errors.As(err, &answer) && answer.Code == memoryExceeded
+}
 
 // explain turns err into an error for the caller, and reports damage to Trust.
 func (r *Reader) explain(ctx context.Context, doing string, err error) error {
@@ -91,6 +102,13 @@ func explain(ctx context.Context, doing string, err error) error {
 		return &errata.Error{
 			Kind:       errata.KindStoreUnavailable,
 			Message:    fmt.Sprintf("The query took longer than %d s and was ended: narrow the filter, or try again when the load is lower.", maxSeconds),
+			RetryAfter: outageRetry,
+			Err:        fmt.Errorf("%s: %w", doing, err),
+		}
+	case needsMemory(err):
+		return &errata.Error{
+			Kind:       errata.KindStoreUnavailable,
+			Message:    "The query needs more memory than it may take: narrow the filter, or try again when the load is lower.",
 			RetryAfter: outageRetry,
 			Err:        fmt.Errorf("%s: %w", doing, err),
 		}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"maps"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -123,6 +124,9 @@ func scanSettings(f Filter) clickhouse.Settings {
 	}
 	if f.narrow() {
 		settings["merge_tree_min_rows_for_seek"] = narrowGap
+	}
+	if f.among != nil {
+		maps.Copy(settings, groupSettings())
 	}
 	return settings
 }

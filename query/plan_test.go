@@ -164,7 +164,7 @@ func scopedPlans(t *testing.T, reader *Reader) {
 				t.Fatal(err)
 			}
 			checkPlan(t, reader, q, []string{"ReadFromMergeTree (by_time)", "Read type: InReverseOrder"}, 20_000)
-			if q, err = scopedTotalStatement(f); err != nil {
+			if q, err = scopedTotalStatement(f, false); err != nil {
 				t.Fatal(err)
 			}
 			checkPlan(t, reader, q, []string{".deployments)"}, 80_000)

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,11 +113,12 @@ func scopedSettings(f Filter) clickhouse.Settings {
 	if f.ofRecord().wide() {
 		settings = scanSettings(f.ofRecord())
 	}
+	maps.Copy(settings, groupSettings())
 	return settings
 }
 
-func scopedTotalStatement(f Filter) (statement, error) {
-	return scopedStatement("scoped_total.sql", f, statementData{}, scopedSettings(f))
+func scopedTotalStatement(f Filter, grouped bool) (statement, error) {
+	return scopedStatement("scoped_total.sql", f, statementData{Grouped: grouped}, scopedSettings(f))
 }
 
 func scopedPageStatement(f Filter, p Page) (statement, error) {
@@ -146,7 +148,9 @@ func (r *Reader) inScope(ctx context.Context, f Filter, p Page) (list List, sett
 		return r.scopedByRecord(ctx, f, p)
 	}
 	if f = f.sinceOnly(); len(f.Tags) > 0 && !f.latest(p) {
-		return r.inTags(ctx, f, p)
+		if list, settled, err = r.inTags(ctx, f, p); !needsMemory(err) {
+			return list, settled, err
+		}
 	}
 	total, keys, err := r.scopedKeys(ctx, f, p)
 	if err != nil {
@@ -240,28 +244,41 @@ func (r *Reader) scopedByRecord(ctx context.Context, f Filter, p Page) (list Lis
 
 // scopedKeys are the total and the keys of the page.
 func (r *Reader) scopedKeys(ctx context.Context, f Filter, p Page) (total uint64, keys []deployedKey, err error) {
-	q, err := scopedTotalStatement(f)
-	if err != nil {
-		return 0, nil, err
-	}
 	var full bool
 	err = atOnce(
-		func() error {
-			if err := r.queryRow(ctx, q).Scan(&total); err != nil {
-				return fmt.Errorf("count the records: %w", err)
-			}
-			return nil
-		},
+		func() (err error) { total, err = r.scopedTotal(ctx, f); return err },
 		func() (err error) { keys, full, err = r.scopedLatest(ctx, f, p); return err },
 	)
 	if err != nil || full || p.offset() >= total {
 		return total, keys, err
 	}
-	if q, err = scopedPageStatement(f, p); err != nil {
+	q, err := scopedPageStatement(f, p)
+	if err != nil {
 		return 0, nil, err
 	}
 	keys, _, err = r.deployedKeys(ctx, q)
 	return total, keys, err
+}
+
+// scopedTotal counts the records: in the way that takes less memory, when the faster one needs
+// more than it may take.
+func (r *Reader) scopedTotal(ctx context.Context, f Filter) (total uint64, err error) {
+	if total, err = r.countScoped(ctx, f, false); needsMemory(err) {
+		total, err = r.countScoped(ctx, f, true)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("count the records: %w", err)
+	}
+	return total, nil
+}
+
+func (r *Reader) countScoped(ctx context.Context, f Filter, grouped bool) (total uint64, err error) {
+	q, err := scopedTotalStatement(f, grouped)
+	if err != nil {
+		return 0, err
+	}
+	err = r.queryRow(ctx, q).Scan(&total)
+	return total, err
 }
 
 // maxScopedWindow is the largest window that is searched for the last occurrences, and

@@ -145,6 +145,8 @@ type statementData struct {
 	// the sums of their occurrences, which are in the table From.
 	Records, Sums []string
 	From          source
+	// Grouped says that records are counted by grouping their rows.
+	Grouped bool
 }
 
 // build makes a statement from a file of sql/ and the fragments.

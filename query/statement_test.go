@@ -43,8 +43,10 @@ func statements(t *testing.T, f Filter, p Page, raw uint64) (titles []string, al
 		return titles, all
 	}
 	if f.Scoped() {
-		q, err := scopedTotalStatement(f)
+		q, err := scopedTotalStatement(f, false)
 		add("total", q, err)
+		q, err = scopedTotalStatement(f, true)
+		add("total, in little memory", q, err)
 		q, err = scopedWindowStatement(f, s.window)
 		add("page, in order", q, err)
 		q, err = scopedPageStatement(f, p)
@@ -184,10 +186,10 @@ func TestOccurrenceStatements(t *testing.T) {
 	add("an event id", q, err)
 	q, err = eventStatement("order 77", Projects{})
 	add("another event id", q, err)
-	q, err = usersStatement([]errata.Signature{record.Signature})
+	q, err = usersStatement([]errata.Signature{record.Signature}, share{0, 1})
 	add("users of the rows of a page", q, err)
 	for _, file := range []string{"facets_deployments.sql", "facets_users.sql", "facets_tags.sql"} {
-		q, err = facetsStatement(file, &record, facetSettings())
+		q, err = facetsStatement(file, &record, 5, facetSettings())
 		add(file, q, err)
 	}
 	over, err := ParseRange("30d", time.Date(2026, 11, 21, 3, 58, 25, 0, time.UTC))

@@ -92,9 +92,12 @@ func taggedWindowSettings() clickhouse.Settings {
 	return clickhouse.Settings{"max_threads": 2, "optimize_use_projections": 1, "read_in_order_use_buffering": 0, "use_top_k_dynamic_filtering": 0}
 }
 
-// taggedStatement finds the page of a filter of tags in one go, with its numbers.
+// taggedStatement finds the page of a filter of tags in one go, with its numbers. It keeps all
+// records that match in memory, so of millions it fails, and soon.
 func taggedStatement(f Filter, p Page) (statement, error) {
-	return scopedStatement("tagged.sql", f, statementData{Order: scopedOrder(f, p)}, scopedSettings(f), bind("limit", uint64(p.Limit)), bind("offset", p.offset()))
+	settings := scopedSettings(f)
+	delete(settings, "max_bytes_before_external_group_by")
+	return scopedStatement("tagged.sql", f, statementData{Order: scopedOrder(f, p)}, settings, bind("limit", uint64(p.Limit)), bind("offset", p.offset()))
 }
 
 // inTags lists a page of a filter of tags, in an order that the occurrences know.
@@ -139,11 +142,6 @@ func (r *Reader) taggedKeys(ctx context.Context, f Filter, p Page) (total uint64
 		return total, keys, numbers, nil
 	}
 	// Behind the last page no row says how many there are.
-	if q, err = scopedTotalStatement(f); err == nil {
-		err = r.queryRow(ctx, q).Scan(&total)
-	}
-	if err != nil {
-		return 0, nil, nil, fmt.Errorf("count the records: %w", err)
-	}
-	return total, nil, nil, nil
+	total, err = r.scopedTotal(ctx, f)
+	return total, nil, nil, err
 }

@@ -89,31 +89,92 @@ func (r *Reader) usersNow(ctx context.Context, signatures []errata.Signature) (u
 
 // countInto counts the users of all records of the signatures and adds them to counted.
 func (r *Reader) countInto(ctx context.Context, counted users, signatures []errata.Signature) error {
-	q, err := usersStatement(signatures)
-	if err != nil {
-		return err
-	}
 	began := r.now()
-	err = r.each(ctx, q, func(row driver.Rows) error {
-		var (
-			signature          string
-			id, n, occurrences uint64
-		)
-		if err := row.Scan(&signature, &id, &n, &occurrences); err != nil {
-			return err
-		}
-		counted[errata.Position(id)] = n
-		r.loud.add(errata.Signature([]byte(signature)), errata.Position(id), n, occurrences, began)
-		return nil
-	})
+	all, err := r.crowds(ctx, signatures, share{0, 1})
 	if err != nil {
 		return fmt.Errorf("count the users: %w", err)
+	}
+	for _, of := range all {
+		counted[of.id] = of.users
+		r.loud.add(of.signature, of.id, of.users, of.occurrences, began)
 	}
 	return nil
 }
 
-func usersStatement(signatures []errata.Signature) (statement, error) {
-	return build("users.sql", statementData{}, nil, facetSettings(), bind("signatures", names(signatures)))
+// crowd is how many users and occurrences a record has.
+type crowd struct {
+	signature          errata.Signature
+	id                 errata.Position
+	users, occurrences uint64
+}
+
+// share is the users whose hash, divided by of, leaves number.
+type share struct{ number, of uint64 }
+
+// mostShares bounds into how many parts the users of one record are divided: it is 16 times as
+// many users as one query can count, 15 million.
+const mostShares = 16
+
+// crowds counts the users of a share, of all records of the signatures. Where they need more
+// memory than a query may take, it asks for half of the signatures at once, and then for
+// half of the users.
+func (r *Reader) crowds(ctx context.Context, signatures []errata.Signature, of share) ([]crowd, error) {
+	all, err := r.crowdsAtOnce(ctx, signatures, of)
+	half := len(signatures) / 2
+	switch {
+	case !needsMemory(err) || half == 0 && of.of == mostShares:
+		return all, err
+	case half > 0:
+		return added(
+			func() ([]crowd, error) { return r.crowds(ctx, signatures[:half], of) },
+			func() ([]crowd, error) { return r.crowds(ctx, signatures[half:], of) })
+	default:
+		return added(
+			func() ([]crowd, error) { return r.crowds(ctx, signatures, share{of.number, 2 * of.of}) },
+			func() ([]crowd, error) { return r.crowds(ctx, signatures, share{of.number + of.of, 2 * of.of}) })
+	}
+}
+
+// added counts in two parts, one after the other. A record that is in both has the users of both.
+func added(first, second func() ([]crowd, error)) ([]crowd, error) {
+	all, err := first()
+	if err != nil {
+		return nil, err
+	}
+	more, err := second()
+	for _, of := range more {
+		if i := slices.IndexFunc(all, func(c crowd) bool { return c.id == of.id }); i >= 0 {
+			all[i].users += of.users
+		} else {
+			all = append(all, of)
+		}
+	}
+	return all, err
+}
+
+func (r *Reader) crowdsAtOnce(ctx context.Context, signatures []errata.Signature, of share) (all []crowd, err error) {
+	q, err := usersStatement(signatures, of)
+	if err != nil {
+		return nil, err
+	}
+	err = r.each(ctx, q, func(row driver.Rows) error {
+		var (
+			c         crowd
+			signature string
+			id        uint64
+		)
+		if err := row.Scan(&signature, &id, &c.users, &c.occurrences); err != nil {
+			return err
+		}
+		c.signature, c.id = errata.Signature([]byte(signature)), errata.Position(id)
+		all = append(all, c)
+		return nil
+	})
+	return all, err
+}
+
+func usersStatement(signatures []errata.Signature, of share) (statement, error) {
+	return build("users.sql", statementData{}, nil, facetSettings(), bind("signatures", names(signatures)), bind("share", of.number), bind("shares", of.of))
 }
 
 // atOnce carries out the parts at the same time and waits for all of them, also after an

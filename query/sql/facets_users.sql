@@ -1,8 +1,9 @@
-SELECT user_hash, any(user) AS name, count() AS seen, count() OVER () AS users
+SELECT user_hash, any(user) AS name, count() AS seen
 FROM occurrences
 WHERE book = {book:String}
     AND signature = toFixedString(unhex({signature:String}), 16)
     AND id = {id:UInt64}
+    AND number > {before:UInt64}
     AND user_hash != 0
 GROUP BY user_hash
 ORDER BY seen DESC, user_hash

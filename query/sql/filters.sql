@@ -160,11 +160,7 @@ context of a record that was deleted may be found: no record has its id.) */ -}}
 rows of a record that is removed stay, and one row of deployments says that it is gone;
 the index of that column finds those few. A record matches when one more of its
 rows match than are cancelled. */ -}}
-{{define "occurrences"}}FROM {{.From.Table}}
-WHERE book > 'checkpoint'
-{{- range .Filters}}
-    AND {{.}}
-{{- end}}
+{{define "occurrences"}}{{template "rows" .}}
     AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
 {{- if .Records}}
     AND id IN
@@ -178,6 +174,12 @@ WHERE book > 'checkpoint'
         GROUP BY id
         HAVING sum(sign) > 0
     )
+{{- end}}{{end}}
+
+{{define "rows"}}FROM {{.From.Table}}
+WHERE book > 'checkpoint'
+{{- range .Filters}}
+    AND {{.}}
 {{- end}}{{end}}
 
 {{define "sums"}}

@@ -1,4 +1,5 @@
-{{- if .Sums -}}
+{{- /* uniqExact is four times as fast for many records, but keeps all of their ids. */ -}}
+{{- if or .Sums .Grouped -}}
 SELECT count() AS total
 FROM
 (

@@ -180,6 +180,18 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestStepOfSeveralBatches$",
 	},
 	{
+		Name: "groups-of-records-in-memory-only",
+		Edits: []edit{{"query/groups.go",
+			"		\"max_bytes_before_external_group_by\":          groupMemory,\n", ""}},
+		Package: "./query", Run: "^TestListsOfManyRecordsInOneScope$",
+	},
+	{
+		Name: "half-of-the-users-of-a-record",
+		Edits: []edit{{"query/users.go",
+			"all[i].users += of.users", "_ = i"}},
+		Package: "./query", Run: "^TestUsersOfManyRecords$",
+	},
+	{
 		Name: "users-of-loud-records-for-ever",
 		Edits: []edit{{"query/loudusers.go",
 			"there && at.Before(c.until) {\n			maps.Copy", "there {\n			maps.Copy"}},

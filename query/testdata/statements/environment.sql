@@ -4,7 +4,20 @@ FROM deployments
 WHERE book > 'checkpoint'
     AND environment IN {environment:Array(String)}
     AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_bytes_before_external_group_by = 134217728, max_temporary_data_on_disk_size_for_query = 1073741824, max_threads = 2, optimize_use_projections = 0, use_index_for_in_with_subqueries_max_values = 100000
+-- environment = ["","production"]
+-- total, in little memory
+SELECT count() AS total
+FROM
+(
+SELECT id
+FROM deployments
+WHERE book > 'checkpoint'
+    AND environment IN {environment:Array(String)}
+    AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
+GROUP BY id
+)
+-- SETTINGS max_bytes_before_external_group_by = 134217728, max_temporary_data_on_disk_size_for_query = 1073741824, max_threads = 2, optimize_use_projections = 0, use_index_for_in_with_subqueries_max_values = 100000
 -- environment = ["","production"]
 -- page, in order
 SELECT toInt8(any(book)) AS book_number, any(signature) AS digits, id, count() AS read
@@ -28,11 +41,20 @@ SELECT toInt8(any(book)) AS book_number, any(signature) AS digits, id, count() A
 FROM deployments
 WHERE book > 'checkpoint'
     AND environment IN {environment:Array(String)}
+    AND id IN
+    (
+SELECT id
+FROM deployments
+WHERE book > 'checkpoint'
+    AND environment IN {environment:Array(String)}
     AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
 GROUP BY id
 ORDER BY max(last_seen) DESC, id DESC
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+    )
+GROUP BY id
+ORDER BY max(last_seen) DESC, id DESC
+-- SETTINGS max_bytes_before_external_group_by = 134217728, max_temporary_data_on_disk_size_for_query = 1073741824, max_threads = 2, optimize_use_projections = 0, use_index_for_in_with_subqueries_max_values = 100000
 -- limit = 25
 -- offset = 0
 -- environment = ["","production"]

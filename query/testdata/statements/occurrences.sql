@@ -89,13 +89,15 @@ LIMIT {limit:UInt64}
 -- limit = 100
 -- event_id = "order 77"
 -- users of the rows of a page
-SELECT any(signature), id, uniqExactIf(user_hash, user_hash != 0) AS users, count() AS occurrences
+SELECT any(signature), id, uniqExactIf(user_hash, user_hash != 0 AND user_hash % {shares:UInt64} = {share:UInt64}) AS users, count() AS occurrences
 FROM occurrences
 PREWHERE book IN ('system', 'database')
     AND signature IN (SELECT arrayJoin(arrayMap(digits -> toFixedString(unhex(digits), 16), {signatures:Array(String)})))
 GROUP BY id
 -- SETTINGS max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192, optimize_use_projections = 1, use_skip_indexes = 0
 -- signatures = ["010000000000000000000000000000ff"]
+-- share = 0
+-- shares = 1
 -- facets_deployments.sql
 SELECT environment, release, sum(count) AS seen, min(first_seen) AS first, max(last_seen) AS last
 FROM deployments
@@ -110,12 +112,14 @@ GROUP BY environment, release
 -- id = 8192
 -- users = 10
 -- values = 10
+-- before = 5
 -- facets_users.sql
-SELECT user_hash, any(user) AS name, count() AS seen, count() OVER () AS users
+SELECT user_hash, any(user) AS name, count() AS seen
 FROM occurrences
 WHERE book = {book:String}
     AND signature = toFixedString(unhex({signature:String}), 16)
     AND id = {id:UInt64}
+    AND number > {before:UInt64}
     AND user_hash != 0
 GROUP BY user_hash
 ORDER BY seen DESC, user_hash
@@ -126,6 +130,7 @@ LIMIT {users:UInt64}
 -- id = 8192
 -- users = 10
 -- values = 10
+-- before = 5
 -- facets_tags.sql
 SELECT tag, count() AS seen
 FROM occurrences
@@ -133,6 +138,7 @@ ARRAY JOIN tags AS tag
 WHERE book = {book:String}
     AND signature = toFixedString(unhex({signature:String}), 16)
     AND id = {id:UInt64}
+    AND number > {before:UInt64}
 GROUP BY tag
 ORDER BY seen DESC, tag
 LIMIT {values:UInt64} BY substringIndex(tag, '\t', 1)
@@ -142,6 +148,7 @@ LIMIT {values:UInt64} BY substringIndex(tag, '\t', 1)
 -- id = 8192
 -- users = 10
 -- values = 10
+-- before = 5
 -- a trend by release
 SELECT least(place, {releases:UInt64} + 1) AS slot, any(release) AS name, bucket, sum(events) AS seen, max(place) AS last_place
 FROM

@@ -22,7 +22,7 @@ HAVING max(time) >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
     AND count() >= {min_occurrence:UInt64}
 ORDER BY count() DESC, id DESC
 LIMIT {limit:UInt64} OFFSET {offset:UInt64}
--- SETTINGS max_threads = 2, optimize_use_projections = 0
+-- SETTINGS max_temporary_data_on_disk_size_for_query = 1073741824, max_threads = 2, optimize_use_projections = 0, use_index_for_in_with_subqueries_max_values = 100000
 -- limit = 25
 -- offset = 50
 -- levels = ["fatal"]

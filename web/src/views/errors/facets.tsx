@@ -13,13 +13,16 @@ import { toList } from './shown';
 // More are shown when asked for.
 const atFirst = 5;
 
+// Of so many occurrences, the latest ones, the service lists users.
+const latest = 1_048_576;
+
 export function FacetBars({ facets }: { facets: Facets }) {
   const tags = Object.entries(facets.tags).sort(([a], [b]) => a.localeCompare(b));
   const total = facets.environments.reduce((sum, v) => sum + v.count, 0);
   return (
     <div class="facets">
       <Bars title="Environments" list={facets.environments} total={total} cell={(v) => <NameLink name="environment" of={v.value} />} />
-      {facets.users.count > 0 ? <Bars title={plural(facets.users.count, 'user')} list={facets.users.top} total={total} cell={(v) => <UserButton of={v.value} />} /> : null}
+      {facets.users.count > 0 ? <Bars title={plural(facets.users.count, 'user')} list={facets.users.top} total={Math.min(total, latest)} cell={(v) => <UserButton of={v.value} />} /> : null}
       {tags.map(([key, list]) => (
         <Bars key={key} title={key} list={list} total={0} cell={(v) => <PageLink to={{ tag: `${key}:${v.value}` }}><Safe text={v.value || 'empty'} /></PageLink>} />
       ))}
