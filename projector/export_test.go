@@ -112,6 +112,11 @@ func (s *Store) ExpireOccurrences(ctx context.Context, projects []uint64, before
 	return s.expireOccurrences(ctx, &expiry{before: before, projects: projects}, at)
 }
 
+// EraseOccurrences removes users from the occurrences like the erasure at the position.
+func (s *Store) EraseOccurrences(ctx context.Context, users []string, at errata.Position) error {
+	return s.eraseOccurrences(ctx, &erasure{users: users}, at)
+}
+
 // RollUp adds a checkpoint to the table hourly, which counts no event, with the token of a
 // batch after from. It says whether the server has written it.
 func RollUp(ctx context.Context, s *Store, from, to uint64, salt int) (written bool, err error) {

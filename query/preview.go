@@ -106,8 +106,15 @@ func pastStatement(rule alerts.Rule, since time.Time) (statement, error) {
 	if rule.When.Frequency != nil {
 		enough = rule.When.Frequency.Count
 	}
-	return build("past_events.sql", statementData{}, nil, clickhouse.Settings{"max_threads": 2},
+	return build("past_events.sql", statementData{}, nil, pastSettings(),
 		append(ofRule(rule, since), bind("numbers", numbers), bind("enough", enough), bind("limit", uint64(maxPast)))...)
+}
+
+// pastSettings are for reading the occurrences of all records.
+func pastSettings() clickhouse.Settings {
+	settings := groupSettings()
+	settings["max_threads"] = 2
+	return settings
 }
 
 // ofRule are the arguments that say which events a rule is about.
@@ -127,7 +134,7 @@ func (r *Reader) rehearseProjects(ctx context.Context, rule alerts.Rule, to time
 		return nil, nil
 	}
 	from := to.AddDate(0, 0, -7*alerts.RehearsalWeeks)
-	q, err := build("past_minutes.sql", statementData{}, nil, clickhouse.Settings{"max_threads": 2}, append(ofRule(rule, from), bind("limit", uint64(maxPast)))...)
+	q, err := build("past_minutes.sql", statementData{}, nil, pastSettings(), append(ofRule(rule, from), bind("limit", uint64(maxPast)))...)
 	if err != nil {
 		return nil, err
 	}
