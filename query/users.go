@@ -111,8 +111,8 @@ type crowd struct {
 // share is the users whose hash, divided by of, leaves number.
 type share struct{ number, of uint64 }
 
-// mostShares bounds into how many parts the users of one record are divided: it is 16 times as
-// many users as one query can count, 15 million.
+// mostShares bounds into how many parts the users of one record are divided. One query can count
+// more than 10 million of them, and fewer than 20.
 const mostShares = 16
 
 // crowds counts the users of a share, of all records of the signatures. Where they need more
