@@ -3,10 +3,13 @@ package projector
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/errata-log/errata/internal/background"
 )
 
 //go:embed sql/table_parts.sql
@@ -149,6 +152,14 @@ func (s *Store) tableParts(ctx context.Context) (tables []tableParts, err error)
 	return tables, nil
 }
 
+const (
+	// codeCannotOptimize is ClickHouse's code for parts that cannot be merged now.
+	codeCannotOptimize = 388
+	// deletionWait is how long a deletion may take to reach all parts, and deletionPause how often
+	// to look.
+	deletionWait, deletionPause = 10 * time.Second, 100 * time.Millisecond
+)
+
 // tidyTable merges the table into one part.
 func (s *Store) tidyTable(ctx context.Context, t tableParts) error {
 	if s.merges.Held(t.table) { // a deletion would wait, and a merge fail
@@ -168,10 +179,17 @@ func (s *Store) tidyTable(ctx context.Context, t tableParts) error {
 		}
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
-	if err := s.conn.Exec(ctx, "OPTIMIZE TABLE "+quoteName(t.table)+" FINAL"); err != nil {
-		return fmt.Errorf("merge the table %s into one part: %w", t.table, err)
+	// A deletion that began before may not have reached all parts yet; such parts cannot be merged.
+	for late := time.Now().Add(deletionWait); ; {
+		err := s.conn.Exec(ctx, "OPTIMIZE TABLE "+quoteName(t.table)+" FINAL")
+		if err == nil {
+			return nil
+		}
+		answer, told := errors.AsType[*clickhouse.Exception](err)
+		if !told || answer.Code != codeCannotOptimize || time.Now().After(late) || !background.Wait(ctx, deletionPause) {
+			return fmt.Errorf("merge the table %s into one part: %w", t.table, err)
+		}
 	}
-	return nil
 }
 
 // completeParts writes the ClickHouse projections of a table for the parts that lack them: ClickHouse
