@@ -22,6 +22,14 @@ func SetSweepSize(n int64) (restore func()) {
 	return set(&sweepSize, n)
 }
 
+// SetGoneRecords makes the occurrences of removed records be deleted in more statements.
+func SetGoneRecords(n uint64) (restore func()) { return set(&goneRecords, n) }
+
+// RemoveGone deletes the occurrences of records that facts in a range have removed.
+func (s *Store) RemoveGone(ctx context.Context, after, to uint64) error {
+	return s.removeGone(ctx, after, to)
+}
+
 // SetBatchSize makes a batch of so many records full.
 func SetBatchSize(records int) (restore func()) {
 	return set(&batchRecords, records)

@@ -9,6 +9,8 @@ import (
 )
 
 var (
+	//go:embed sql/gone_records.sql
+	sqlGoneRecords string
 	//go:embed sql/gone_occurrences.sql
 	sqlGoneOccurrences string
 	//go:embed sql/delete_gone_latest.sql
@@ -17,6 +19,10 @@ var (
 	sqlDeleteGoneOccurrences string
 )
 
+// goneRecords is the occurrences of how many removed records one statement deletes. It keeps their
+// keys in memory: those of 10 M would take more than ClickHouse has. Only tests change it.
+var goneRecords uint64 = 1 << 20
+
 // removeGone deletes the occurrences, with their contexts, of the records that were
 // removed by the facts after one and up to another, which must not be after the
 // checkpoint: earlier an insert may still bring some. Nobody sees them any more, so it does
@@ -24,6 +30,21 @@ var (
 // from the disk.
 func (s *Store) removeGone(ctx context.Context, after, to uint64) error {
 	args := []any{clickhouse.Named("after", after), clickhouse.Named("to", to)}
+	records, err := one[uint64](ctx, s, "count removed records", sqlGoneRecords, args...)
+	if err != nil || records == 0 {
+		return err
+	}
+	for i, n := 0, int(min(records/goneRecords+1, maxSweepChunks)); i < n; i++ {
+		if err := s.removeGoneIn(ctx, (sweep{}).chunk(i, n), args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeGoneIn does it for a range of signatures.
+func (s *Store) removeGoneIn(ctx context.Context, c *sweepChunk, args []any) error {
+	args = append(c.rangeArgs(), args...)
 	gone, err := one[uint64](ctx, s, "count the occurrences of removed records", sqlGoneOccurrences, args...)
 	if err != nil || gone == 0 {
 		return err
