@@ -19,8 +19,8 @@ var (
 	sqlDeleteGoneOccurrences string
 )
 
-// goneRecords is the occurrences of how many removed records one statement deletes. It keeps their
-// keys in memory: those of 10 M would take more than ClickHouse has. Only tests change it.
+// goneRecords is how many removed records one statement is about. ClickHouse keeps their keys in
+// memory, and has too little for those of 10 M. Only tests change it.
 var goneRecords uint64 = 1 << 20
 
 // removeGone deletes the occurrences, with their contexts, of the records that were
@@ -42,7 +42,7 @@ func (s *Store) removeGone(ctx context.Context, after, to uint64) error {
 	return nil
 }
 
-// removeGoneIn does it for a range of signatures.
+// removeGoneIn deletes those of the records in a range of signatures.
 func (s *Store) removeGoneIn(ctx context.Context, c *sweepChunk, args []any) error {
 	args = append(c.rangeArgs(), args...)
 	gone, err := one[uint64](ctx, s, "count the occurrences of removed records", sqlGoneOccurrences, args...)

@@ -21,9 +21,9 @@ const (
 	facetUsers  = 10
 	facetValues = 10
 	facetKeys   = 64
-	// facetLatest is of how many occurrences of a record, the latest ones, the facets list users
-	// and tags. All of a louder record would take seconds, and more memory than a query may
-	// take where each of them has a value of its own. fewestLatest is where asking for fewer ends.
+	// facetLatest is how many occurrences of a record, the latest ones, are read for its users and
+	// tags. More would take seconds, and too much memory when each has values of its own.
+	// Then fewer are read, but no fewer than fewestLatest.
 	facetLatest, fewestLatest = 1 << 20, 1 << 10
 )
 
@@ -77,14 +77,15 @@ func (r *Reader) Facets(ctx context.Context, book errata.Book, signature errata.
 	return facets, nil
 }
 
-// facetsStatement fills in a file about the rows of one record, behind so many of its occurrences.
+// facetsStatement fills in a file about the rows of one record. The first occurrences, so many as
+// before says, are left out.
 func facetsStatement(file string, record *errata.Record, before uint64, settings clickhouse.Settings) (statement, error) {
 	return build(file, statementData{}, nil, settings,
 		append(ofRecord(record), bind("users", uint64(facetUsers)), bind("values", uint64(facetValues)), bind("before", before))...)
 }
 
-// latestFacets reads the rows of the latest occurrences: of fewer when their values need more
-// memory than a query may take. No row is read before all are known.
+// latestFacets asks a file about the latest occurrences of the record, and about fewer when the query
+// needs too much memory. A query that fails so has not answered with any row yet, since it sorts them.
 func (r *Reader) latestFacets(ctx context.Context, file string, record *errata.Record, read func(driver.Rows) error) error {
 	for latest := uint64(facetLatest); ; latest /= 4 {
 		q, err := facetsStatement(file, record, record.Count-min(record.Count, latest), facetSettings())

@@ -2,16 +2,17 @@ package query
 
 import "github.com/ClickHouse/clickhouse-go/v2"
 
-// groupMemory is how much memory groups of records may take, a quarter of what a query may. Only
-// tests change it.
+// groupMemory is from how much memory on the groups of a query go to a file: a quarter of what it
+// may take. Only tests change it.
 var groupMemory uint64 = 128 << 20
 
-// groupFile bounds the file of the other groups. Those of 10 M records take 320 MB.
+// groupFile bounds that file. By estimate the groups of 10 M records take 320 MB.
 const groupFile = 1 << 30
 
-// groupSettings are for statements that group all occurrences by their records, which may be 10 M.
-// Groups that take more memory go to a file: without, a query of so many would take more than it may.
-// Of a subquery ClickHouse would keep the ids twice, once for the primary key; only with few that helps.
+// groupSettings are for statements that group occurrences by their records. There may be 10 M
+// groups, which need more memory than a query may take, so part of them goes to a file. Of the ids
+// of a subquery ClickHouse makes a second copy, to look them up in the primary key; that pays for few
+// ids only.
 func groupSettings() clickhouse.Settings {
 	return clickhouse.Settings{
 		"max_bytes_before_external_group_by":          groupMemory,

@@ -26,8 +26,8 @@ func (c *crowd) exec(statement string, r *errata.Record, n int) {
 }
 
 // TestListsOfManyRecordsInOneScope: a list by environment or by tag has an answer when nearly all
-// records match, though their ids take more memory than a query may. 1.5 million ids have a seventh
-// of the memory here that those of 10 M have in the service.
+// records match, though their ids need more memory than a query may take. The test has about a
+// seventh of 10 M records, and a sixth of the memory that a query has in the service.
 func TestListsOfManyRecordsInOneScope(t *testing.T) {
 	const others, memory = 1_500_000, 80 << 20
 	query.SetGroupMemory(t, memory/8)

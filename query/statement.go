@@ -145,7 +145,7 @@ type statementData struct {
 	// the sums of their occurrences, which are in the table From.
 	Records, Sums []string
 	From          source
-	// Grouped says that records are counted by grouping their rows.
+	// Grouped makes scoped_total.sql count in the way that takes less memory.
 	Grouped bool
 }
 

@@ -93,7 +93,8 @@ func taggedWindowSettings() clickhouse.Settings {
 }
 
 // taggedStatement finds the page of a filter of tags in one go, with its numbers. It keeps all
-// records that match in memory, so of millions it fails, and soon.
+// records that match in memory. With millions of them it fails, early, and [Reader.inScope] goes on
+// without it.
 func taggedStatement(f Filter, p Page) (statement, error) {
 	settings := scopedSettings(f)
 	delete(settings, "max_bytes_before_external_group_by")

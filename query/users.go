@@ -115,9 +115,9 @@ type share struct{ number, of uint64 }
 // more than 10 million of them, and fewer than 20.
 const mostShares = 16
 
-// crowds counts the users of a share, of all records of the signatures. Where they need more
-// memory than a query may take, it asks for half of the signatures at once, and then for
-// half of the users.
+// crowds counts those users of all records of the signatures that are in the share. When the query
+// needs too much memory, crowds asks twice, each time for half of the signatures. When there is one
+// signature left, it asks for half of the users each time.
 func (r *Reader) crowds(ctx context.Context, signatures []errata.Signature, of share) ([]crowd, error) {
 	all, err := r.crowdsAtOnce(ctx, signatures, of)
 	half := len(signatures) / 2
@@ -135,7 +135,7 @@ func (r *Reader) crowds(ctx context.Context, signatures []errata.Signature, of s
 	}
 }
 
-// added counts in two parts, one after the other. A record that is in both has the users of both.
+// added carries out two counts, one after the other, and adds them up by record.
 func added(first, second func() ([]crowd, error)) ([]crowd, error) {
 	all, err := first()
 	if err != nil {

@@ -1,6 +1,7 @@
 -- The hashes of persons: where the user was not kept, only they tell whose an occurrence
--- is. Those of records that are gone are left out: they may be on the disk or not. Only the records
--- of these occurrences are looked up: the keys of 10 M take more memory than ClickHouse has.
+-- is. Those of records that are gone are left out: they may be on the disk or not. The records
+-- are looked up by the signatures of these occurrences, because ClickHouse has too little memory
+-- for the keys of 10 M records.
 WITH theirs AS
 (
     SELECT DISTINCT book, signature, id, user_hash

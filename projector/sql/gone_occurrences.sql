@@ -1,5 +1,5 @@
--- How many rows of occurrences belong to records that were removed by facts in a range,
--- of those in a range of signatures.
+-- How many rows of occurrences belong to removed records: those in a range of signatures that
+-- facts in a range have removed.
 SELECT count()
 FROM occurrences
 WHERE signature BETWEEN unhex({first:String}) AND unhex({last:String})
