@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,9 +24,6 @@ import (
 )
 
 const (
-	// natsReadyTimeout bounds the start. Reading a log of 10 GiB takes a second or
-	// two; checking every block after a power cut takes longer.
-	natsReadyTimeout = 2 * time.Minute
 	// natsRetryWait is short because an embedded server is back within
 	// milliseconds, and an external one should be found soon.
 	natsRetryWait = 100 * time.Millisecond
@@ -35,9 +31,6 @@ const (
 	// an answer, one each natsPing, the client connects to another server: within 4 s.
 	natsPing         = time.Second
 	natsPingsUnheard = 2
-	// natsMaxMemory bounds JetStream's memory storage in bytes. Errata does not use
-	// it.
-	natsMaxMemory = 64 << 20
 )
 
 // NATSConfig describes the NATS to use.
@@ -134,34 +127,6 @@ func StartNATS(ctx context.Context, cfg NATSConfig) (_ *NATS, err error) {
 	return n, nil
 }
 
-// startServer starts the embedded server with room for all bytes that its streams
-// have reserved. A server with less room would refuse every change to them, even the
-// change to a smaller log.
-func (n *NATS) startServer(ctx context.Context) (*server.Server, error) {
-	cfg := n.cfg
-	if err := os.MkdirAll(cfg.StoreDir, 0o700); err != nil {
-		return nil, fmt.Errorf("engine: make the folder of the log: %w", err)
-	}
-	if err := n.guardFiles(); err != nil {
-		return nil, err
-	}
-	srv, err := n.runServer(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	_, reserved, err := srv.JetStreamReservedResources()
-	if err == nil && reserved <= cfg.MaxStore {
-		return srv, nil
-	}
-	srv.Shutdown()
-	srv.WaitForShutdown()
-	if err != nil {
-		return nil, fmt.Errorf("engine: read what the embedded NATS has reserved: %w", err)
-	}
-	cfg.MaxStore += reserved
-	return n.runServer(ctx, cfg)
-}
-
 // guardFiles takes damaged messages out of the files. A server would lose the
 // messages behind them, or would not start.
 func (n *NATS) guardFiles() error {
@@ -180,47 +145,6 @@ func (n *NATS) guardFiles() error {
 			"stream", m.Stream, "file", m.File, "bytes", m.Bytes, "kept", m.Kept)
 	}
 	return nil
-}
-
-// runServer starts a server. It opens no port unless applications or ingest nodes
-// are to reach it; the service itself reaches it through memory.
-func (n *NATS) runServer(ctx context.Context, cfg NATSConfig) (*server.Server, error) {
-	options := &server.Options{
-		ServerName:         "errata",
-		NoSigs:             true,
-		JetStream:          true,
-		StoreDir:           cfg.StoreDir,
-		JetStreamMaxStore:  cfg.MaxStore,
-		JetStreamMaxMemory: natsMaxMemory,
-		SyncAlways:         !cfg.LazySync,
-	}
-	if err := errors.Join(cfg.listen(options), cfg.Cluster.join(options, cfg.self)); err != nil {
-		return nil, err
-	}
-	srv, err := server.NewServer(options)
-	if err != nil {
-		return nil, fmt.Errorf("engine: configure the embedded NATS: %w", err)
-	}
-	srv.SetLoggerV2(natsLog{cfg.Logger.With("engine", "nats"), n.noteFailure}, false, false, false)
-	srv.Start()
-
-	ready := make(chan bool, 1)
-	go func() { ready <- srv.ReadyForConnections(natsReadyTimeout) }()
-	select {
-	case ok := <-ready:
-		if ok && srv.JetStreamEnabled() {
-			if err = enableOwnJetStream(srv); err == nil {
-				return srv, nil
-			}
-			break
-		}
-		err = fmt.Errorf("engine: the embedded NATS did not start; is %s readable, and was it written by this or an older version?", cfg.StoreDir)
-	case <-ctx.Done():
-		err = fmt.Errorf("engine: start the embedded NATS: %w", ctx.Err())
-	}
-	srv.Shutdown()
-	srv.WaitForShutdown()
-	return nil, err
 }
 
 func (n *NATS) options() []nats.Option {

@@ -121,6 +121,9 @@ type natsLog struct {
 	log *slog.Logger
 	// serious gets each warning and error.
 	serious func(string)
+	// fatal gets the error with which a start ends, if it has room: the server does not end
+	// the process, and would never be ready.
+	fatal chan<- string
 }
 
 func (l natsLog) tell(level slog.Level, format string, v []any) {
@@ -134,7 +137,14 @@ func (l natsLog) tell(level slog.Level, format string, v []any) {
 
 func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
 func (l natsLog) Warnf(format string, v ...any)   { l.tell(slog.LevelWarn, format, v) }
-func (l natsLog) Fatalf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
 func (l natsLog) Errorf(format string, v ...any)  { l.tell(slog.LevelError, format, v) }
 func (l natsLog) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
 func (l natsLog) Tracef(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
+
+func (l natsLog) Fatalf(format string, v ...any) {
+	l.tell(slog.LevelError, format, v)
+	select {
+	case l.fatal <- fmt.Sprintf(format, v...):
+	default:
+	}
+}

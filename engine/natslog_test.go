@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -22,9 +23,22 @@ func TestWhatTheServerSaysOfANodeThatIsAway(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		serious := ""
-		natsLog{slog.New(slog.NewTextHandler(&log, nil)), func(text string) { serious = text }}.Errorf("%s", line)
+		natsLog{slog.New(slog.NewTextHandler(&log, nil)), func(text string) { serious = text }, nil}.Errorf("%s", line)
 		if serious != line || strings.Contains(log.String(), "level=ERROR") != told {
 			t.Errorf("%q: noted %q, logged %q", line, serious, log.String())
+		}
+	}
+}
+
+// TestWhyAStartFailed: only an address that is taken is tried again.
+func TestWhyAStartFailed(t *testing.T) {
+	for said, again := range map[string]bool{
+		"Error listening on leafnode port: 15741 - listen tcp 127.0.0.1:15741: bind: address already in use": true,
+		"Error listening on leafnode port: 99 - listen tcp 192.0.2.1:99: bind: cannot assign requested":      false,
+		"Can't start JetStream: storage directory is not writable":                                           false,
+	} {
+		if err := startFailed("/data/log", said); errors.Is(err, errAddressTaken) != again || !strings.Contains(err.Error(), said) {
+			t.Errorf("%q: %v, tried again is to be %v", said, err, again)
 		}
 	}
 }

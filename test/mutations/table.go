@@ -4,7 +4,7 @@ package main
 var mutations = []mutation{
 	{
 		Name: "no-fsync-of-the-log",
-		Edits: []edit{{"engine/nats.go",
+		Edits: []edit{{"engine/natsstart.go",
 			"SyncAlways:         !cfg.LazySync,", "SyncAlways:         false,"}},
 		Package: "./engine", Run: "^TestStartStop$",
 	},
