@@ -55,6 +55,9 @@ type Filter struct {
 	among *fragment
 	// since leaves out occurrences before a time, see sinceOnly.
 	since time.Time
+	// unmatched says that the statements about occurrences look up the records that do not
+	// match, see lookup.
+	unmatched bool
 }
 
 // Page says which part of the result is wanted, and in what order.

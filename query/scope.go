@@ -93,17 +93,16 @@ func scopedOrder(f Filter, p Page) string {
 
 // scopedStatement fills in a file of sql/ that reads the occurrences of the filter.
 func scopedStatement(file string, f Filter, data statementData, settings clickhouse.Settings, args ...any) (statement, error) {
-	for _, part := range []struct {
-		into      *[]string
-		fragments []fragment
-	}{{&data.Records, hinted(f.ofRecord().fragments())}, {&data.Sums, f.ofSums()}} {
-		texts, more, err := renderAll(part.fragments)
-		if err != nil {
-			return statement{}, err
-		}
-		*part.into, args = texts, append(args, more...)
+	records, more, err := f.renderRecords()
+	if err != nil {
+		return statement{}, err
 	}
-	data.From = f.source()
+	sums, ofSums, err := renderAll(f.ofSums())
+	if err != nil {
+		return statement{}, err
+	}
+	args = append(append(args, more...), ofSums...)
+	data.Records, data.Unmatched, data.Sums, data.From = records, f.unmatched, sums, f.source()
 	return build(file, data, f.ofOccurrences(), settings, args...)
 }
 
@@ -147,7 +146,10 @@ func (r *Reader) inScope(ctx context.Context, f Filter, p Page) (list List, sett
 	if _, sums := scopedOrders(f.source())[p.Order]; !sums {
 		return r.scopedByRecord(ctx, f, p)
 	}
-	if f = f.sinceOnly(); len(f.Tags) > 0 && !f.latest(p) {
+	if f, err = r.lookup(ctx, f.sinceOnly()); err != nil {
+		return List{}, false, err
+	}
+	if len(f.Tags) > 0 && !f.latest(p) {
 		if list, settled, err = r.inTags(ctx, f, p); !needsMemory(err) {
 			return list, settled, err
 		}

@@ -145,6 +145,8 @@ type statementData struct {
 	// the sums of their occurrences, which are in the table From.
 	Records, Sums []string
 	From          source
+	// Unmatched says that Records are conditions on those that do not match.
+	Unmatched bool
 	// Grouped makes scoped_total.sql count in the way that takes less memory.
 	Grouped bool
 }

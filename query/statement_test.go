@@ -91,8 +91,9 @@ func golden(t *testing.T, titles []string, all []statement) string {
 
 func TestStatements(t *testing.T) {
 	for name, c := range map[string]struct {
-		filter string
-		page   Page
+		filter    string
+		page      Page
+		unmatched bool
 	}{
 		"default":            {filter: ""},
 		"types":              {filter: "types=database"},
@@ -117,6 +118,7 @@ func TestStatements(t *testing.T) {
 		"hide_noise":         {filter: "hide_noise=1"},
 		"environment":        {filter: "environment=production,(unknown)"},
 		"environment_others": {filter: "types=system&environment=production&release=shop@1.*&levels=fatal&min_occurrence=2&date_range=today", page: Page{Order: OrderCount, Number: 3}},
+		"environment_open":   {filter: "environment=production&status=open&exception_class=TypeError", unmatched: true},
 		"tag":                {filter: "tag=region:eu-1"},
 		"tag_others":         {filter: "types=system&environment=production&tag=region:eu-1%0Abrowser:Chrome:+130&levels=fatal&min_occurrence=2&date_range=today", page: Page{Order: OrderCount, Number: 3}},
 		"event_id":           {filter: "event_id=00112233-4455-6677-8899-AABBCCDDEEFF"},
@@ -131,6 +133,7 @@ func TestStatements(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := mustParse(t, c.filter)
+			f.unmatched = c.unmatched
 			titles, all := statements(t, f, c.page, many)
 			expectGolden(t, name, golden(t, titles, all))
 		})

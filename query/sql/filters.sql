@@ -163,7 +163,7 @@ rows match than are cancelled. */ -}}
 {{define "occurrences"}}{{template "rows" .}}
     AND id NOT IN (SELECT id FROM deployments WHERE gone = 1)
 {{- if .Records}}
-    AND id IN
+    AND id {{if .Unmatched}}NOT {{end}}IN
     (
         SELECT id
         FROM records

@@ -186,6 +186,12 @@ var mutations = []mutation{
 		Package: "./query", Run: "^TestListsOfManyRecordsInOneScope$",
 	},
 	{
+		Name: "records-that-match-in-the-place-of-the-others",
+		Edits: []edit{{"query/sql/filters.sql",
+			"id {{if .Unmatched}}NOT {{end}}IN", "id IN"}},
+		Package: "./query", Run: "^TestScopedList$",
+	},
+	{
 		Name: "half-of-the-users-of-a-record",
 		Edits: []edit{{"query/users.go",
 			"all[i].users += of.users", "_ = i"}},
