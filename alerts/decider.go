@@ -59,13 +59,13 @@ func (d *Decider) Begins(p Problem) (rules []string) {
 	}
 	at := d.rulesAt(place{p.Book, p.Project})
 	counting := at.counting(p.Count)
-	if len(counting) == 0 || counting[len(counting)-1].When.Frequency.Count <= p.Before {
+	if len(counting) == 0 || counting[len(counting)-1].When.Frequency.Least() <= p.Before {
 		return nil
 	}
 	d.said.set(p.Record)
 	off := d.others(at, p.Record)
 	for _, rule := range counting {
-		if rule.When.Frequency.Count > p.Before && !off.has(rule) {
+		if rule.When.Frequency.Least() > p.Before && !off.has(rule) {
 			rules = append(rules, rule.ID)
 		}
 	}

@@ -70,6 +70,10 @@ type Frequency struct {
 	Minutes int    `json:"minutes"`
 }
 
+// Least is how many events a record has at least when the rule fires for it: each event has one
+// user at most.
+func (f *Frequency) Least() uint64 { return max(f.Count, f.Users) }
+
 // Spike is the event with which a project has, in one period of Minutes, Factor times as many
 // events as in half of the periods of the last 7 days, and at least [MinSpike]; once in each
 // period.

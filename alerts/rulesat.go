@@ -103,7 +103,7 @@ func (at *rulesAt) add(rule *watched, project uint64) {
 		at.hints |= rule.search.hint
 	}
 	if f := rule.When.Frequency; f != nil {
-		i := slices.IndexFunc(at.each, func(other *watched) bool { return other.When.Frequency.Count > f.Count })
+		i := slices.IndexFunc(at.each, func(other *watched) bool { return other.When.Frequency.Least() > f.Least() })
 		if i < 0 {
 			i = len(at.each)
 		}
@@ -115,7 +115,7 @@ func (at *rulesAt) add(rule *watched, project uint64) {
 // Others need not count: most records never have enough events.
 func (at *rulesAt) counting(count uint64) []*watched {
 	for i, rule := range at.each {
-		if count < rule.When.Frequency.Count {
+		if count < rule.When.Frequency.Least() {
 			return at.each[:i]
 		}
 	}

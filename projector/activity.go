@@ -1,9 +1,12 @@
 package projector
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -191,20 +194,51 @@ func (c *committer) countBefore(ctx context.Context, rule *alerts.Rule, clock in
 	return nil
 }
 
+// countPast reads it by ranges of signatures, see pastRecords.
 func (c *committer) countPast(ctx context.Context, rule *alerts.Rule, cause alerts.Cause, minutes, since int64) error {
-	return c.p.store.each(ctx, "read what a rule of alerts counts of the past", func(rows driver.Rows) error {
-		one := alerts.Counted{Counting: rule.CountingID(), Cause: cause}
-		var seen int64
-		var last uint64
-		if err := rows.Scan(&one.Project, &one.Minute, &one.Events, &seen, &last); err != nil {
+	past := map[pastPeriod]alerts.Counted{}
+	for _, within := range rangesOf(c.totals.records(), pastRecords) {
+		err := c.p.store.each(ctx, "read what a rule of alerts counts of the past", func(rows driver.Rows) error {
+			var (
+				of           pastPeriod
+				events, last uint64
+				seen         int64
+			)
+			if err := rows.Scan(&of.project, &of.minute, &events, &seen, &last); err != nil {
+				return err
+			}
+			one := past[of]
+			one.Events += events
+			if cause == alerts.CauseQuiet {
+				one.Minute, one.Last = max(one.Minute, seen), max(one.Last, errata.Position(last))
+			} else {
+				one.Minute = of.minute
+			}
+			past[of] = one
+			return nil
+		}, sqlActivityBefore, slices.Concat(aboutEvents(rule), within.rangeArgs(), []any{
+			c.behindCheckpoint(), clickhouse.Named("minutes", minutes), clickhouse.Named("since", since),
+			clickhouse.Named("all", cause == alerts.CauseQuiet), clickhouse.Named("search", strings.ToLower(rule.Search)),
+			clickhouse.Named("signatures", orEmpty(rule.Signatures)),
+		})...)
+		if err != nil {
 			return err
 		}
-		if cause == alerts.CauseQuiet {
-			one.Minute, one.Last = seen, errata.Position(last)
-		}
+	}
+	for _, of := range slices.SortedFunc(maps.Keys(past), pastPeriod.compare) {
+		one := past[of]
+		one.Counting, one.Cause, one.Project = rule.CountingID(), cause, of.project
 		c.written.counted = append(c.written.counted, one)
-		return nil
-	}, sqlActivityBefore, append(aboutEvents(rule), c.behindCheckpoint(), clickhouse.Named("minutes", minutes), clickhouse.Named("since", since),
-		clickhouse.Named("all", cause == alerts.CauseQuiet), clickhouse.Named("search", strings.ToLower(rule.Search)),
-		clickhouse.Named("signatures", orEmpty(rule.Signatures)))...)
+	}
+	return nil
+}
+
+// pastPeriod is a period of a project, by its first minute.
+type pastPeriod struct {
+	project uint64
+	minute  int64
+}
+
+func (a pastPeriod) compare(b pastPeriod) int {
+	return cmp.Or(cmp.Compare(a.minute, b.minute), cmp.Compare(a.project, b.project))
 }

@@ -25,6 +25,9 @@ func SetSweepSize(n int64) (restore func()) {
 // SetGoneRecords makes the occurrences of removed records be deleted in more statements.
 func SetGoneRecords(n uint64) (restore func()) { return set(&goneRecords, n) }
 
+// SetPastRecords makes what rules of alerts must know of the past be read in more statements.
+func SetPastRecords(n uint64) (restore func()) { return set(&pastRecords, n) }
+
 // RemoveGone deletes the occurrences of records that facts in a range have removed.
 func (s *Store) RemoveGone(ctx context.Context, after, to uint64) error {
 	return s.removeGone(ctx, after, to)

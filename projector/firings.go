@@ -85,7 +85,7 @@ func (c *committer) decide(ctx context.Context, b *batch) (d decided, err error)
 	for _, rule := range c.watching.decider.Counting() {
 		// Tell the decider of the earlier events of records that have enough events with this batch.
 		if of := c.watching.begins[rule.ID]; len(of) > 0 {
-			if err := c.rememberWindow(ctx, rule, b.clockBefore, of); err != nil {
+			if err := c.rememberWindow(ctx, rule, b.clockBefore, (sweep{}).chunk(0, 1), of); err != nil {
 				return d, err
 			}
 		}
@@ -114,12 +114,18 @@ func (c *committer) remember(ctx context.Context, clock int64) error {
 		return err
 	}
 	for _, rule := range c.watching.decider.Counting() {
-		if err := c.rememberWindow(ctx, rule, clock, nil); err != nil {
-			return err
+		for _, within := range rangesOf(c.totals.records(), pastRecords) {
+			if err := c.rememberWindow(ctx, rule, clock, within, nil); err != nil {
+				return err
+			}
 		}
 	}
 	return c.rememberActivity(ctx, clock)
 }
+
+// pastRecords is about how many records one statement about past events looks up. ClickHouse keeps
+// their ids in memory, and has too little for those of 10 M. Only tests change it.
+var pastRecords uint64 = 1 << 20
 
 // counted is what one row of fire_windows.sql says.
 type counted struct {
@@ -131,8 +137,9 @@ type counted struct {
 }
 
 // rememberWindow tells the decider what the rule has counted of the records; nil is for all
-// that have enough events. What it reads is before the batch that is committed next.
-func (c *committer) rememberWindow(ctx context.Context, rule alerts.Rule, clock int64, of map[recordKey]*errata.Record) error {
+// within a range of signatures that have enough events. What it reads is before the batch that
+// is committed next.
+func (c *committer) rememberWindow(ctx context.Context, rule alerts.Rule, clock int64, within *sweepChunk, of map[recordKey]*errata.Record) error {
 	signatures := []string{}
 	for key := range of {
 		signatures = append(signatures, key.signature.String())
@@ -150,8 +157,11 @@ func (c *committer) rememberWindow(ctx context.Context, rule alerts.Rule, clock 
 		copy(one.key.signature[:], signature)
 		all = append(all, one)
 		return nil
-	}, sqlFireWindows, append(aboutEvents(&rule), c.behindCheckpoint(), clickhouse.Named("rule", rule.ID), clickhouse.Named("since", alerts.WindowFrom(rule, clock)),
-		clickhouse.Named("users", rule.When.Frequency.Users > 0), clickhouse.Named("most", alerts.MaxUsers), clickhouse.Named("signatures", signatures))...)
+	}, sqlFireWindows, slices.Concat(aboutEvents(&rule), within.rangeArgs(), []any{
+		c.behindCheckpoint(), clickhouse.Named("rule", rule.ID), clickhouse.Named("since", alerts.WindowFrom(rule, clock)),
+		clickhouse.Named("users", rule.When.Frequency.Users > 0), clickhouse.Named("most", alerts.MaxUsers), clickhouse.Named("signatures", signatures),
+		clickhouse.Named("all", of == nil), clickhouse.Named("least", rule.When.Frequency.Least()),
+	})...)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -162,7 +172,7 @@ func (c *committer) rememberWindow(ctx context.Context, rule alerts.Rule, clock 
 	}
 	for i := range all {
 		// An older record of the signature is gone, and its events are not counted again.
-		if r := of[all[i].key]; r != nil && r.ID == all[i].id && r.Count >= rule.When.Frequency.Count {
+		if r := of[all[i].key]; r != nil && r.ID == all[i].id && r.Count >= rule.When.Frequency.Least() {
 			c.watching.decider.Remember(rule.ID, r, all[i].minute, all[i].events, all[i].users)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/migrations"
+	"github.com/errata-log/errata/projector"
 )
 
 // fired is a row of firings.
@@ -78,6 +79,7 @@ func alertRules(late bool) alerts.Set {
 // TestFiringsAreAFunctionOfTheLog: a projector that is stopped all the time and sees the log
 // as it grows fires what one fires that folds all of it at once, without rules from before.
 func TestFiringsAreAFunctionOfTheLog(t *testing.T) {
+	t.Cleanup(projector.SetPastRecords(1)) // of four
 	l := newLedger(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -34,8 +34,8 @@ func (s *Store) removeGone(ctx context.Context, after, to uint64) error {
 	if err != nil || records == 0 {
 		return err
 	}
-	for i, n := 0, int(min(records/goneRecords+1, maxSweepChunks)); i < n; i++ {
-		if err := s.removeGoneIn(ctx, (sweep{}).chunk(i, n), args); err != nil {
+	for _, within := range rangesOf(records, goneRecords) {
+		if err := s.removeGoneIn(ctx, within, args); err != nil {
 			return err
 		}
 	}

@@ -59,8 +59,8 @@ func (p *Projector) keepLatest(ctx context.Context, keep, records uint64) error 
 		return err
 	}
 	picker, began, kept := eventlog.NewPicker(p.cfg.Log, nil), time.Now(), 0
-	for i, n := 0, int(min(records/latestRecords+1, maxSweepChunks)); i < n; i++ {
-		events, err := p.store.latestPurged(ctx, sweep{}.chunk(i, n), errata.PositionOf(state.First, 0), errata.PositionOf(keep, 0))
+	for _, within := range rangesOf(records, latestRecords) {
+		events, err := p.store.latestPurged(ctx, within, errata.PositionOf(state.First, 0), errata.PositionOf(keep, 0))
 		if err != nil {
 			return err
 		}

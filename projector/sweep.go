@@ -58,6 +58,15 @@ func (s sweep) chunk(i, n int) *sweepChunk {
 	return c
 }
 
+// rangesOf cuts so many records into ranges of signatures with about the same number, at most each.
+func rangesOf(records, each uint64) (all []*sweepChunk) {
+	n := int(min(records/each+1, maxSweepChunks))
+	for i := range n {
+		all = append(all, sweep{}.chunk(i, n))
+	}
+	return all
+}
+
 // covers says whether the signature is in the range.
 func (c *sweepChunk) covers(s errata.Signature) bool {
 	return bytes.Compare(c.first[:], s[:]) <= 0 && bytes.Compare(s[:], c.last[:]) <= 0

@@ -192,6 +192,12 @@ var mutations = []mutation{
 		Package: "./query", Run: "^TestScopedList$",
 	},
 	{
+		Name: "the-past-of-a-rule-from-one-range",
+		Edits: []edit{{"projector/activity.go",
+			"one.Events += events", "one.Events = events"}},
+		Package: "./projector", Run: "^TestRulesAmongManyRecords$",
+	},
+	{
 		Name: "half-of-the-users-of-a-record",
 		Edits: []edit{{"query/users.go",
 			"all[i].users += of.users", "_ = i"}},

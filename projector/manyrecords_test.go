@@ -1,0 +1,57 @@
+package projector_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/alerts"
+	"github.com/errata-log/errata/projector"
+)
+
+// TestRulesAmongManyRecords: what rules of alerts must know of the past is read in little memory,
+// however many records there are. A rule that could not be told would stop the fold.
+func TestRulesAmongManyRecords(t *testing.T) {
+	const records, memory = 100_000, 20 << 20
+	t.Cleanup(projector.SetPastRecords(records / 10))
+	l := newLedger(t)
+	_, stop := l.start()
+	received := time.Now().UTC().Truncate(time.Minute)
+	for i := 0; i < records; i += 1000 {
+		events := make([]errata.Event, 1000)
+		for k := range events {
+			events[k] = event(fmt.Sprint("problem ", i+k), fmt.Sprint(i+k))
+			events[k].Received, events[k].Trail.UserHash = received, uint64(1+k)
+		}
+		l.append(events...)
+	}
+	l.barrier()
+	stop()
+
+	options := l.ClickHouseOptions()
+	options.Settings["max_memory_usage"] = memory
+	little, env := *l, *l.Env
+	little.Env, env.ClickHouse = &env, l.Open(options)
+	l.setRules(alerts.Set{
+		{ID: "often", Enabled: true, When: alerts.When{Frequency: &alerts.Frequency{Count: 2, Minutes: 60}}},
+		{ID: "users", Enabled: true, When: alerts.When{Frequency: &alerts.Frequency{Count: 1, Users: 2, Minutes: 60}}},
+		{ID: "spike", Enabled: true, When: alerts.When{Spike: &alerts.Spike{Factor: 2, Minutes: 60}}},
+		{ID: "quiet", Enabled: true, When: alerts.When{Quiet: &alerts.Quiet{Minutes: 60}}},
+	})
+	again := event("problem 7", "again")
+	again.Received, again.Trail.UserHash = received.Add(time.Minute), 5000
+	l.append(again)
+	little.folded()
+	got := map[string]int{}
+	for _, f := range l.firings() {
+		got[f.Rule]++
+	}
+	if len(got) != 2 || got["often"] != 1 || got["users"] != 1 {
+		t.Errorf("fired %v, want often and users once", got)
+	}
+	var counted uint64
+	if err := l.ClickHouse.QueryRow(t.Context(), "SELECT sum(count) FROM activity WHERE book = 'spike'").Scan(&counted); err != nil || counted != records+1 {
+		t.Errorf("%d events are counted of the project, error %v, want %d", counted, err, records+1)
+	}
+}
