@@ -11,21 +11,8 @@ import (
 	"github.com/errata-log/errata/eventlog"
 )
 
-const (
-	// maxBatchRecords bounds the records of a batch, which take about 1 kB of memory each
-	// beside their first events. It also keeps a batch in one block of ClickHouse: an insert of
-	// more than 1,048,576 rows is not atomic. A batch has two rows for each record and two
-	// for the checkpoint.
-	maxBatchRecords = 150_000
-	// maxBatchEvents bounds the events that are folded again after a crash.
-	maxBatchEvents = 500_000
-	// maxBatchBytes bounds the first events of records that a batch keeps in memory, and
-	// likewise its occurrences.
-	maxBatchBytes = 64 << 20
-)
-
-// batchRecords is maxBatchRecords, and less in tests.
-var batchRecords = maxBatchRecords
+// maxBatchEvents bounds the events that are folded again after a crash.
+const maxBatchEvents = 500_000
 
 // recordKey identifies a record.
 type recordKey struct {
@@ -131,6 +118,7 @@ type batch struct {
 	inOrder    []*delta    // their deltas, because looking all of them up takes a while
 	off        uint64      // events left out because recording was switched off
 	bytes      int
+	most       batchSize // that it may hold
 	recording  recording // after the last fact
 	budget     budget    // after the last fact, without Spent
 	rolled     rolledTo  // events up to here are in the rollups already
@@ -150,7 +138,9 @@ type batch struct {
 }
 
 func newBatch(rolled rolledTo) *batch {
-	return &batch{deltas: map[recordKey]*delta{}, occurred: occurrences{names: newNames()}, rolled: rolled}
+	most := sizeOfBatches(heapLimit())
+	most.records = min(most.records, batchRecords)
+	return &batch{most: most, deltas: map[recordKey]*delta{}, occurred: occurrences{names: newNames()}, rolled: rolled}
 }
 
 // fold counts the events of the block at sequence seq, each id once. It counts none
@@ -257,7 +247,7 @@ func (b *batch) deploy(d *delta, o eventlog.Origin, event deployment) {
 
 // full says whether the batch must be committed before the next fact is folded.
 func (b *batch) full() bool {
-	return b.command != nil || b.end != nil || len(b.order) >= batchRecords || b.events >= maxBatchEvents || max(b.bytes, b.occurred.bytes()) >= maxBatchBytes
+	return b.command != nil || b.end != nil || len(b.order) >= b.most.records || b.events >= maxBatchEvents || max(b.bytes, b.occurred.bytes()) >= b.most.bytes
 }
 
 // followed says whether facts behind the batch are there already.

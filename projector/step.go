@@ -7,12 +7,11 @@ import (
 )
 
 const (
-	// maxStepRecords, maxStepEvents and maxStepRows bound a step of several batches: the memory
-	// of its records, what is folded again after a crash, and the rows of a rollup, of which
-	// one insert may have 1,048,576. A batch adds at most half a million rows.
-	maxStepRecords = maxBatchRecords
-	maxStepEvents  = 4_000_000
-	maxStepRows    = 500_000
+	// maxStepEvents and maxStepRows bound a step of several batches beside the number of its
+	// records: what is folded again after a crash, and the rows of a rollup, of which one insert
+	// may have 1,048,576. A batch adds at most half a million rows.
+	maxStepEvents = 4_000_000
+	maxStepRows   = 500_000
 	// maxStepTime is how long a step may wait for further batches: a service whose records
 	// stand still for half a minute counts as one that is not ready.
 	maxStepTime = 10 * time.Second
@@ -124,9 +123,9 @@ func (b *batch) mayJoin() bool {
 }
 
 // grows says whether the changes of a batch that follows may be written together with those of
-// this step.
+// this step, which is to have no more records than a batch.
 func (s *step) grows() bool {
-	return s.work.decide == nil && s.events >= stepRepeats*uint64(len(s.work.changes)) && len(s.work.changes) < maxStepRecords &&
+	return s.work.decide == nil && s.events >= stepRepeats*uint64(len(s.work.changes)) && len(s.work.changes) < sizeOfBatches(heapLimit()).records &&
 		s.events < maxStepEvents && s.rows() < maxStepRows
 }
 
