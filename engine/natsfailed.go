@@ -121,18 +121,19 @@ type natsLog struct {
 	log *slog.Logger
 	// serious gets each warning and error.
 	serious func(string)
-	// fatal gets the error with which a start ends, if it has room: the server does not end
-	// the process, and would never be ready.
+	// fatal gets the first error that ends a start; it has room for one. The server does not end
+	// the process after such an error, and is never ready.
 	fatal chan<- string
 }
 
-func (l natsLog) tell(level slog.Level, format string, v []any) {
-	text := fmt.Sprintf(format, v...)
+func (l natsLog) tell(level slog.Level, format string, v []any) (text string) {
+	text = fmt.Sprintf(format, v...)
 	l.serious(text)
 	if usualLines.MatchString(text) {
 		level = slog.LevelDebug
 	}
 	l.log.Log(context.Background(), level, text)
+	return text
 }
 
 func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
@@ -142,9 +143,9 @@ func (l natsLog) Debugf(format string, v ...any)  { l.log.Debug(fmt.Sprintf(form
 func (l natsLog) Tracef(format string, v ...any)  { l.log.Debug(fmt.Sprintf(format, v...)) }
 
 func (l natsLog) Fatalf(format string, v ...any) {
-	l.tell(slog.LevelError, format, v)
+	text := l.tell(slog.LevelError, format, v)
 	select {
-	case l.fatal <- fmt.Sprintf(format, v...):
+	case l.fatal <- text:
 	default:
 	}
 }

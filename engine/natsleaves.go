@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -114,7 +113,7 @@ func listenAt(whom, addr string) (host string, port int, err error) {
 	}
 	probe, err := net.Listen("tcp", addr)
 	if err != nil {
-		if errors.Is(err, syscall.EADDRINUSE) {
+		if errors.Is(err, errAddressTaken) {
 			return "", 0, fmt.Errorf("engine: something else has the port of %s, the address of NATS for %s, perhaps another NATS; end it, or choose another address: %w", addr, whom, err)
 		}
 		return "", 0, fmt.Errorf("engine: listen for NATS %s: %w", whom, err)

@@ -22,8 +22,9 @@ const (
 	// natsMaxMemory bounds JetStream's memory storage in bytes. Errata does not use
 	// it.
 	natsMaxMemory = 64 << 20
-	// addressWait is for how long an address that is taken is tried again, a multiple of the
-	// milliseconds of errAddressTaken; who has chosen a wrong address waits as long.
+	// addressWait is for how long an address that is taken is tried again. It is far longer than
+	// the milliseconds that errAddressTaken speaks of, and short for somebody who has chosen a
+	// wrong address.
 	addressWait      = 2 * time.Second
 	addressRetryWait = 100 * time.Millisecond
 )
@@ -110,7 +111,7 @@ func (n *NATS) tryServer(ctx context.Context, cfg NATSConfig) (*server.Server, e
 	return nil, err
 }
 
-// awaitServer waits until the server is ready, or has said on fatal why it will not be.
+// awaitServer waits until the server is ready. A server whose start fails says why on fatal.
 func awaitServer(ctx context.Context, srv *server.Server, fatal <-chan string, storeDir string) error {
 	for end := time.Now().Add(natsReadyTimeout); ; {
 		select {

@@ -194,10 +194,10 @@ func (c *committer) countBefore(ctx context.Context, rule *alerts.Rule, clock in
 	return nil
 }
 
-// countPast reads it by ranges of signatures, see pastRecords.
+// countPast reads it by ranges of signatures, see recordsTogether.
 func (c *committer) countPast(ctx context.Context, rule *alerts.Rule, cause alerts.Cause, minutes, since int64) error {
 	past := map[pastPeriod]alerts.Counted{}
-	for _, within := range rangesOf(c.totals.records(), pastRecords) {
+	for _, within := range rangesOf(c.totals.records(), recordsTogether) {
 		err := c.p.store.each(ctx, "read what a rule of alerts counts of the past", func(rows driver.Rows) error {
 			var (
 				of           pastPeriod

@@ -146,7 +146,7 @@ func (h *activityHistory) end() {
 // A rule knows the past: of the records that there are, that it is about, and that are not
 // muted. What is deleted later changes nothing of it.
 func TestARuleKnowsThePast(t *testing.T) {
-	t.Cleanup(projector.SetPastRecords(1)) // of four
+	t.Cleanup(projector.SetRecordsTogether(1)) // of four
 	l := newLedger(t)
 	begin := time.Now().UTC().Add(-3 * 24 * time.Hour).Truncate(time.Hour)
 	h := &activityHistory{firingHistory: firingHistory{ledger: l, random: rand.New(rand.NewPCG(1, 2)), clock: begin}}

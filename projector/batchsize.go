@@ -3,9 +3,8 @@ package projector
 import "runtime/debug"
 
 const (
-	// maxBatchRecords bounds the records of a batch, which keeps a batch in one block of
-	// ClickHouse: an insert of more than 1,048,576 rows is not atomic. A batch has two rows for
-	// each record and two for the checkpoint.
+	// A batch has maxBatchRecords at most. So its insert has fewer than 1,048,576 rows, two for each
+	// record and two for the checkpoint; a larger one is not atomic.
 	maxBatchRecords = 150_000
 	// maxBatchBytes bounds the first events of records that a batch keeps in memory, and
 	// likewise its occurrences.
@@ -14,14 +13,14 @@ const (
 	// recordBytes is about what a new record takes of the heap, with its share of the rows that
 	// are encoded, as measured with events of 350 bytes: 450,000 records took 900 MB.
 	recordBytes = 2 << 10
-	// batchesAlive are the batch that is folded, the one that is prepared and the one that is
-	// written; the garbage collector lets about as much gather before it runs.
+	// batchesAlive is how many batches the heap must have room for. Three are in use: one is
+	// folded, one is prepared and one is written. Garbage takes about as much again before it is
+	// collected.
 	batchesAlive = 2 * 3
 	// besideBatches is what lives on the heap beside batches: ids of events, buffers of
 	// nats-server.
 	besideBatches = 200 << 20
-	// With less than these, ClickHouse would have so many inserts that the fold takes longer than
-	// the memory is worth.
+	// Smaller batches would make the fold slow: ClickHouse would have too many inserts.
 	minBatchRecords, minBatchBytes = 5000, 8 << 20
 )
 

@@ -6,9 +6,6 @@ import "context"
 // them into memory.
 const chunkSize = 20_000
 
-// chunksOf is how many inserts the changes of so many records take.
-func chunksOf(records uint64) int { return int(min(records/chunkSize+1, maxSweepChunks)) }
-
 // chunkWork is a command that changes records of which only the tables know which
 // ones they are. A chunk is a range of signatures.
 type chunkWork struct {

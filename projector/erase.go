@@ -133,7 +133,7 @@ func (e *erasure) pattern() string {
 // eraseChunks returns how many inserts an erasure takes.
 func (s *Store) eraseChunks(ctx context.Context, e *erasure) (int, error) {
 	records, err := one[uint64](gently(ctx), s, "count what is to be erased", sqlEraseCount, e.args(sweep{}.chunk(0, 1))...)
-	return chunksOf(records), err
+	return chunksOf(records, chunkSize), err
 }
 
 // erasable returns the changes of an erasure to the records in the range.

@@ -22,9 +22,7 @@ func TestErasureAmongManyRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	options := env.ClickHouseOptions()
-	options.Settings["max_memory_usage"] = memory
-	store := projector.NewStore(env.Open(options), 0)
+	store := projector.NewStore(env.OpenWithin(memory), 0)
 	if err := store.EraseOccurrences(t.Context(), []string{"user 5", "user 77"}, errata.PositionOf(1<<40, 0)); err != nil {
 		t.Fatal(err)
 	}

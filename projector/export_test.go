@@ -18,15 +18,12 @@ func set[T any](variable *T, value T) (restore func()) {
 }
 
 // SetSweepSize makes a cleanup take more inserts.
-func SetSweepSize(n int64) (restore func()) {
+func SetSweepSize(n uint64) (restore func()) {
 	return set(&sweepSize, n)
 }
 
-// SetGoneRecords makes the occurrences of removed records be deleted in more statements.
-func SetGoneRecords(n uint64) (restore func()) { return set(&goneRecords, n) }
-
-// SetPastRecords makes what rules of alerts must know of the past be read in more statements.
-func SetPastRecords(n uint64) (restore func()) { return set(&pastRecords, n) }
+// SetRecordsTogether lets a query look up fewer records, so that there are more queries.
+func SetRecordsTogether(n uint64) (restore func()) { return set(&recordsTogether, n) }
 
 // RemoveGone deletes the occurrences of records that facts in a range have removed.
 func (s *Store) RemoveGone(ctx context.Context, after, to uint64) error {

@@ -114,7 +114,7 @@ func (c *committer) remember(ctx context.Context, clock int64) error {
 		return err
 	}
 	for _, rule := range c.watching.decider.Counting() {
-		for _, within := range rangesOf(c.totals.records(), pastRecords) {
+		for _, within := range rangesOf(c.totals.records(), recordsTogether) {
 			if err := c.rememberWindow(ctx, rule, clock, within, nil); err != nil {
 				return err
 			}
@@ -122,10 +122,6 @@ func (c *committer) remember(ctx context.Context, clock int64) error {
 	}
 	return c.rememberActivity(ctx, clock)
 }
-
-// pastRecords is about how many records one statement about past events looks up. ClickHouse keeps
-// their ids in memory, and has too little for those of 10 M. Only tests change it.
-var pastRecords uint64 = 1 << 20
 
 // counted is what one row of fire_windows.sql says.
 type counted struct {

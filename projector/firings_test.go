@@ -79,7 +79,7 @@ func alertRules(late bool) alerts.Set {
 // TestFiringsAreAFunctionOfTheLog: a projector that is stopped all the time and sees the log
 // as it grows fires what one fires that folds all of it at once, without rules from before.
 func TestFiringsAreAFunctionOfTheLog(t *testing.T) {
-	t.Cleanup(projector.SetPastRecords(1)) // of four
+	t.Cleanup(projector.SetRecordsTogether(1)) // of four
 	l := newLedger(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

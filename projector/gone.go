@@ -19,10 +19,6 @@ var (
 	sqlDeleteGoneOccurrences string
 )
 
-// goneRecords is how many removed records one statement is about. ClickHouse keeps their keys in
-// memory, and has too little for those of 10 M. Only tests change it.
-var goneRecords uint64 = 1 << 20
-
 // removeGone deletes the occurrences, with their contexts, of the records that were
 // removed by the facts after one and up to another, which must not be after the
 // checkpoint: earlier an insert may still bring some. Nobody sees them any more, so it does
@@ -34,7 +30,7 @@ func (s *Store) removeGone(ctx context.Context, after, to uint64) error {
 	if err != nil || records == 0 {
 		return err
 	}
-	for _, within := range rangesOf(records, goneRecords) {
+	for _, within := range rangesOf(records, recordsTogether) {
 		if err := s.removeGoneIn(ctx, within, args); err != nil {
 			return err
 		}

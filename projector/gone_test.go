@@ -12,7 +12,7 @@ import (
 // several steps, and no others.
 func TestOccurrencesOfManyRemovedRecords(t *testing.T) {
 	const records, removed, later = 5000, 3000, 4000
-	t.Cleanup(projector.SetGoneRecords(400))
+	t.Cleanup(projector.SetRecordsTogether(400))
 	env := testenv.New(t)
 	for _, statement := range []string{
 		fmt.Sprintf("INSERT INTO occurrences (book, signature, id, position, number, count) SELECT 'system', MD5(toString(number)), 1 + number, 1 + number, 1, 1 FROM numbers(%d)", records),

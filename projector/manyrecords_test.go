@@ -14,7 +14,7 @@ import (
 // however many records there are. A rule that could not be told would stop the fold.
 func TestRulesAmongManyRecords(t *testing.T) {
 	const records, memory = 100_000, 20 << 20
-	t.Cleanup(projector.SetPastRecords(records / 10))
+	t.Cleanup(projector.SetRecordsTogether(records / 10))
 	l := newLedger(t)
 	_, stop := l.start()
 	received := time.Now().UTC().Truncate(time.Minute)
@@ -29,10 +29,8 @@ func TestRulesAmongManyRecords(t *testing.T) {
 	l.barrier()
 	stop()
 
-	options := l.ClickHouseOptions()
-	options.Settings["max_memory_usage"] = memory
 	little, env := *l, *l.Env
-	little.Env, env.ClickHouse = &env, l.Open(options)
+	little.Env, env.ClickHouse = &env, l.OpenWithin(memory)
 	l.setRules(alerts.Set{
 		{ID: "often", Enabled: true, When: alerts.When{Frequency: &alerts.Frequency{Count: 2, Minutes: 60}}},
 		{ID: "users", Enabled: true, When: alerts.When{Frequency: &alerts.Frequency{Count: 1, Users: 2, Minutes: 60}}},

@@ -61,7 +61,7 @@ func (s *Store) matchingChunks(ctx context.Context, m *matching) (int, error) {
 		return 0, err
 	}
 	records, err := one[uint64](gently(ctx), s, "count the records that match", text, args...)
-	return chunksOf(records), err
+	return chunksOf(records, chunkSize), err
 }
 
 // matched returns the changes of the edit to the records in the range.

@@ -113,8 +113,3 @@ func occurredRows(o *occurrences) OccurrenceRows {
 	}
 	return rows
 }
-
-// SetTalliedTogether makes a tally count the occurrences in more pieces.
-func SetTalliedTogether(records uint64) (restore func()) {
-	return set(&talliedTogether, records)
-}

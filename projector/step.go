@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// maxStepEvents and maxStepRows bound a step of several batches beside the number of its
-	// records: what is folded again after a crash, and the rows of a rollup, of which one insert
-	// may have 1,048,576. A batch adds at most half a million rows.
+	// A step of several batches takes no more batches once it has so many events or rows, or as many
+	// records as a batch may have. The events of a step are folded again after a crash. An insert
+	// into a rollup may have 1,048,576 rows, and a batch adds at most half a million.
 	maxStepEvents = 4_000_000
 	maxStepRows   = 500_000
 	// maxStepTime is how long a step may wait for further batches: a service whose records

@@ -19,7 +19,7 @@ import (
 func smallPieces(t *testing.T) {
 	t.Cleanup(projector.SetSweepSize(3)) // cleanups of many chunks
 	t.Cleanup(projector.SetDeploymentLimits(3, 4))
-	t.Cleanup(projector.SetTalliedTogether(4))
+	t.Cleanup(projector.SetRecordsTogether(4))
 	t.Cleanup(projector.SetBatchSize(3)) // the next batch is often prepared before one is written
 }
 

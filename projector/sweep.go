@@ -26,7 +26,7 @@ var (
 // sweepSize is about how many records one insert of a cleanup removes. An insert of
 // more than 1,048,576 rows is not atomic, and large ones delay the fold. Small ones
 // read more granules twice, at the ends of their ranges. Only tests change it.
-var sweepSize int64 = 100_000
+var sweepSize uint64 = 100_000
 
 const (
 	// maxSweepChunks is the largest number of ranges: they are cut by the first two
@@ -58,9 +58,17 @@ func (s sweep) chunk(i, n int) *sweepChunk {
 	return c
 }
 
-// rangesOf cuts so many records into ranges of signatures with about the same number, at most each.
+// recordsTogether is about how many records one query looks up. ClickHouse keeps a key of each in
+// memory, and has too little for those of 10 M. Only tests change it.
+var recordsTogether uint64 = 1_000_000
+
+// chunksOf is into how many ranges of signatures so many records are cut. A range has about the
+// number of records that each says, or fewer.
+func chunksOf(records, each uint64) int { return int(min(records/each+1, maxSweepChunks)) }
+
+// rangesOf are these ranges.
 func rangesOf(records, each uint64) (all []*sweepChunk) {
-	n := int(min(records/each+1, maxSweepChunks))
+	n := chunksOf(records, each)
 	for i := range n {
 		all = append(all, sweep{}.chunk(i, n))
 	}
@@ -93,7 +101,7 @@ func (s *Store) sweepChunks(ctx context.Context, sw sweep) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return int(min(int64(removed.records())/sweepSize+1, maxSweepChunks)), nil
+	return chunksOf(removed.records(), sweepSize), nil
 }
 
 // sweepCount counts what the chunk removes from each book.

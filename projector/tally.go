@@ -113,17 +113,12 @@ func (s *Store) tallyRecords(ctx context.Context, fold int, t *Tally) error {
 	return s.tallyRanges(ctx, sqlTallyRecords, records, &t.Records, &t.RecordsChecksum)
 }
 
-// talliedTogether is how many records one query of a table counts, because it keeps a hash of
-// each in memory. Only tests change it.
-var talliedTogether uint64 = 1_000_000
-
 // tallyRanges counts the rows of a table, one range of signatures after another. records is about
 // how many records there are.
 func (s *Store) tallyRanges(ctx context.Context, query string, records uint64, count *uint64, checksum *Checksum) error {
-	chunks := int(min(records/talliedTogether+1, maxSweepChunks))
-	for i := range chunks {
+	for _, within := range rangesOf(records, recordsTogether) {
 		var some, hash uint64
-		if err := s.conn.QueryRow(ctx, query, sweep{}.chunk(i, chunks).rangeArgs()...).Scan(&some, &hash); err != nil {
+		if err := s.conn.QueryRow(ctx, query, within.rangeArgs()...).Scan(&some, &hash); err != nil {
 			return err
 		}
 		*count += some

@@ -11,9 +11,7 @@ import (
 
 // within makes queries fail that need more memory.
 func (c *crowd) within(memory uint64) {
-	options := c.env.ClickHouseOptions()
-	options.Settings["max_memory_usage"] = memory
-	c.reader = query.New(query.Config{ClickHouse: c.env.Open(options)})
+	c.reader = query.New(query.Config{ClickHouse: c.env.OpenWithin(memory)})
 }
 
 // exec carries out a statement about a record.

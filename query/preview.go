@@ -104,7 +104,7 @@ func pastStatement(rule alerts.Rule, since time.Time) (statement, error) {
 		numbers = append(numbers, rule.When.Reached.Count)
 	}
 	if rule.When.Frequency != nil {
-		enough = rule.When.Frequency.Count
+		enough = rule.When.Frequency.Least()
 	}
 	return build("past_events.sql", statementData{}, nil, pastSettings(),
 		append(ofRule(rule, since), bind("numbers", numbers), bind("enough", enough), bind("limit", uint64(maxPast)))...)

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// A filter on occurrences and on their records asks for each occurrence whether its record matches.
-// ClickHouse keeps the ids to look them up in: 10 M of them take seconds to collect, and most of the
-// memory of a query. "Open" and "without noise" match most records, so then those are looked up that
-// do not match.
+// A filter may be about occurrences and about their records. Then a statement about occurrences
+// collects the ids of the records that match, and looks up each occurrence among them. 10 M ids take
+// seconds to collect, and most of the memory of a query. A filter like "open" matches most records: then
+// the statement collects those that do not match.
 
 // lookup says which records the statements about f look up.
 func (r *Reader) lookup(ctx context.Context, f Filter) (Filter, error) {
@@ -36,7 +36,7 @@ func (f Filter) renderRecords() (texts []string, args []any, err error) {
 	if !f.unmatched {
 		return renderAll(hinted(fragments))
 	}
-	// Not hinted: what a hint would mean in a NOT is nowhere said.
+	// Not hinted: ClickHouse does not document what a hint does inside a NOT.
 	if texts, args, err = renderAll(fragments); err != nil {
 		return nil, nil, err
 	}

@@ -111,8 +111,8 @@ type crowd struct {
 // share is the users whose hash, divided by of, leaves number.
 type share struct{ number, of uint64 }
 
-// mostShares bounds into how many parts the users of one record are divided. One query can count
-// more than 10 million of them, and fewer than 20.
+// mostShares is into how many parts the users of one record are divided at most. One query can count
+// 10 million users, but not 20 million.
 const mostShares = 16
 
 // crowds counts those users of all records of the signatures that are in the share. When the query

@@ -119,6 +119,14 @@ func (e *Env) Open(options *clickhouse.Options) driver.Conn {
 	return conn
 }
 
+// OpenWithin connects to ClickHouse until the test ends. Queries that need more memory fail.
+func (e *Env) OpenWithin(memory uint64) driver.Conn {
+	e.t.Helper()
+	options := e.ClickHouseOptions()
+	options.Settings["max_memory_usage"] = memory
+	return e.Open(options)
+}
+
 func (e *Env) dropDatabase(ctx context.Context) error {
 	var errs []error
 	for _, name := range []string{e.Views(), e.Database, e.Database + "_snapshot", e.Database + "_rebuild"} {
