@@ -30,8 +30,11 @@ const (
 	analystMemoryShare = 8
 	// analystsAtOnce is how many queries of analysts may take their whole memory at the
 	// same time. More than these run at once as long as they are small.
-	analystsAtOnce  = 4
-	maxMergeThreads = 8
+	analystsAtOnce = 4
+	// mergeGatherShare is the same for what a merge gathers of a projection. With
+	// 2 GiB it is about a million rows of records, the engine's own default.
+	mergeGatherShare = 32
+	maxMergeThreads  = 8
 )
 
 // tableEngines are the allowed engines of tables. Engines that reach outside, such
@@ -67,6 +70,7 @@ type childSettings struct {
 	Port                   int
 	Memory, ReaderMemory   int64
 	MergeThreads           int
+	MergeGather            int64 // bytes
 	Database, Views        string
 	Writer, Reader         string
 	WriterHash, ReaderHash string
@@ -105,6 +109,7 @@ func (f childFiles) write(cfg ClickHouseConfig, keys childKeys, port int) error 
 		DataDir: cfg.DataDir, UsersFile: f.users, Port: port,
 		Memory: cfg.Memory, ReaderMemory: cfg.Memory / readerMemoryShare,
 		MergeThreads: min(max(runtime.NumCPU(), 2), maxMergeThreads),
+		MergeGather:  cfg.Memory / mergeGatherShare,
 		Database:     cfg.Database, Views: ViewsDatabase(cfg.Database),
 		Writer: writerUser, Reader: readerUser,
 		WriterHash: hash(keys.writer), ReaderHash: hash(keys.reader),

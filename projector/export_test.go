@@ -25,6 +25,17 @@ func SetSweepSize(n uint64) (restore func()) {
 // SetRecordsTogether lets a query look up fewer records, so that there are more queries.
 func SetRecordsTogether(n uint64) (restore func()) { return set(&recordsTogether, n) }
 
+// Present says how many records a start learns of.
+func (s *Store) Present(ctx context.Context) (records int, err error) {
+	known, err := s.present(ctx)
+	if err == nil {
+		for _, layer := range known.layers {
+			records += layer.used
+		}
+	}
+	return records, err
+}
+
 // RemoveGone deletes the occurrences of records that facts in a range have removed.
 func (s *Store) RemoveGone(ctx context.Context, after, to uint64) error {
 	return s.removeGone(ctx, after, to)

@@ -8,6 +8,7 @@ import (
 	errata "github.com/errata-log/errata"
 	"github.com/errata-log/errata/alerts"
 	"github.com/errata-log/errata/projector"
+	"github.com/errata-log/errata/test/testenv"
 )
 
 // TestRulesAmongManyRecords: what rules of alerts must know of the past is read in little memory,
@@ -51,5 +52,26 @@ func TestRulesAmongManyRecords(t *testing.T) {
 	var counted uint64
 	if err := l.ClickHouse.QueryRow(t.Context(), "SELECT sum(count) FROM activity WHERE book = 'spike'").Scan(&counted); err != nil || counted != records+1 {
 		t.Errorf("%d events are counted of the project, error %v, want %d", counted, err, records+1)
+	}
+}
+
+// TestPresentAmongManyRecords: a start learns which records exist in little memory, however many
+// there are. With 8 M records the keys did not fit into an engine of 512 MB, and a service that was
+// started again folded nothing any more.
+func TestPresentAmongManyRecords(t *testing.T) {
+	const records, memory = 500_000, 10 << 20
+	t.Cleanup(projector.SetRecordsTogether(records / 10))
+	env := testenv.New(t)
+	insert := `INSERT INTO records (book, signature, id, version, count, sign)
+		SELECT if(number % 3 = 0, 'database', 'system'), MD5(toString(number)), 1 + number, 1 + number, 1, 1 FROM numbers(500000)`
+	if err := env.ClickHouse.Exec(t.Context(), insert); err != nil {
+		t.Fatal(err)
+	}
+	known, err := projector.NewStore(env.OpenWithin(memory), 0).Present(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known != records {
+		t.Errorf("%d records are known, want %d", known, records)
 	}
 }

@@ -26,6 +26,8 @@ var (
 	sqlCurrent string
 	//go:embed sql/present.sql
 	sqlPresent string
+	//go:embed sql/records_rows.sql
+	sqlRecordsRows string
 	//go:embed sql/answer.sql
 	sqlAnswer string
 )
@@ -183,17 +185,28 @@ func (s *Store) currentChunk(ctx context.Context, keys []recordKey, found func(e
 
 // present reads the keys of all records into a filter.
 func (s *Store) present(ctx context.Context) (*presence, error) {
+	all, err := one[uint64](ctx, s, "count the rows of records", sqlRecordsRows)
+	if err != nil {
+		return nil, err
+	}
 	known := &presence{}
-	return known, s.each(ctx, "read which records exist", func(rows driver.Rows) error {
-		var name string
-		var front, back []uint64
-		err := rows.Scan(&name, &front, &back)
-		book, _ := errata.ParseBook(name)
-		for i := range front {
-			known.add(hashesOf(book, front[i], back[i]))
+	// A quarter, because an array that grows keeps its shorter copies until the query ends.
+	for _, within := range rangesOf(all, recordsTogether/4) {
+		err := s.each(ctx, "read which records exist", func(rows driver.Rows) error {
+			var name string
+			var front, back []uint64
+			err := rows.Scan(&name, &front, &back)
+			book, _ := errata.ParseBook(name)
+			for i := range front {
+				known.add(hashesOf(book, front[i], back[i]))
+			}
+			return err
+		}, sqlPresent, within.rangeArgs()...)
+		if err != nil {
+			return nil, err
 		}
-		return err
-	}, sqlPresent)
+	}
+	return known, nil
 }
 
 // Answer reads the answer to the command with the sequence, and the checkpoint; see

@@ -198,6 +198,12 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestRulesAmongManyRecords$",
 	},
 	{
+		Name: "a-start-reads-all-keys-at-once",
+		Edits: []edit{{"projector/store.go",
+			"rangesOf(all, recordsTogether/4)", "rangesOf(min(all, 1), recordsTogether/4)"}},
+		Package: "./projector", Run: "^TestPresentAmongManyRecords$",
+	},
+	{
 		Name: "half-of-the-users-of-a-record",
 		Edits: []edit{{"query/users.go",
 			"all[i].users += of.users", "_ = i"}},
