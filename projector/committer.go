@@ -223,7 +223,8 @@ func (c *committer) begin(ctx context.Context, work, sums *commit) error {
 	for i := range work.changes {
 		ch := &work.changes[i]
 		switch {
-		case ch.now == nil:
+		// A command over millions of records would fill the memory with them.
+		case ch.now == nil, work.chunk && c.cache.get(ch.key) == nil:
 			c.cache.remove(ch.key)
 		default:
 			c.cache.put(ch.key, ch.now)

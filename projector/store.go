@@ -190,8 +190,9 @@ func (s *Store) present(ctx context.Context) (*presence, error) {
 		return nil, err
 	}
 	known := &presence{}
-	// A quarter, because an array that grows keeps its shorter copies until the query ends.
-	for _, within := range rangesOf(all, recordsTogether/4) {
+	// Four times as many ranges as elsewhere: an array that grows keeps its shorter copies until
+	// the query ends.
+	for _, within := range rangesOf(4*all, recordsTogether) {
 		err := s.each(ctx, "read which records exist", func(rows driver.Rows) error {
 			var name string
 			var front, back []uint64

@@ -22,6 +22,8 @@ type commit struct {
 	decide func(ctx context.Context) (decided, error)
 	// sweep is the chunk of a cleanup that the step removes, nil for none.
 	sweep *sweepChunk
+	// chunk says that the changes are a chunk of a command, which may change all records.
+	chunk bool
 	// command is the sequence of the command that ends with this step, 0 for none.
 	command uint64
 	answer  eventlog.Answer

@@ -95,7 +95,12 @@ func explain(ctx context.Context, doing string, err error) error {
 	case cause != nil && !errors.Is(cause, errNoAnswer) && !errors.Is(cause, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", doing, err)
 	case cause != nil:
-		err = errors.Join(cause, err)
+		return &errata.Error{
+			Kind:       errata.KindStoreUnavailable,
+			Message:    "The store of the records did not answer in time: narrow the filter, or try again in a moment. Events are still taken.",
+			RetryAfter: outageRetry,
+			Err:        fmt.Errorf("%s: %w", doing, errors.Join(cause, err)),
+		}
 	case errors.As(err, &answer) && mistakes[answer.Code] != "":
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.As(err, &answer) && answer.Code == timeoutExceeded:

@@ -198,9 +198,15 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestRulesAmongManyRecords$",
 	},
 	{
+		Name: "a-command-fills-the-memory",
+		Edits: []edit{{"projector/committer.go",
+			"case ch.now == nil, work.chunk && c.cache.get(ch.key) == nil:", "case ch.now == nil:"}},
+		Package: "./projector", Run: "^TestCommandOverManyRecords$",
+	},
+	{
 		Name: "a-start-reads-all-keys-at-once",
 		Edits: []edit{{"projector/store.go",
-			"rangesOf(all, recordsTogether/4)", "rangesOf(min(all, 1), recordsTogether/4)"}},
+			"rangesOf(4*all, recordsTogether)", "rangesOf(min(all, 1), recordsTogether)"}},
 		Package: "./projector", Run: "^TestPresentAmongManyRecords$",
 	},
 	{
