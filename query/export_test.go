@@ -11,6 +11,12 @@ import (
 // SetPatience shortens the wait for an engine that does not answer.
 func (r *Reader) SetPatience(d time.Duration) { r.patience = d }
 
+// SetSeconds lets one query take longer, and an answer too: for a test of what a query does on a
+// machine that has much else to do.
+func (r *Reader) SetSeconds(seconds int) {
+	r.seconds, r.patience = seconds, 2*time.Duration(seconds)*time.Second
+}
+
 // SetGroupMemory makes groups of records go to a file earlier, for the length of a test.
 func SetGroupMemory(t *testing.T, memory uint64) {
 	before := groupMemory

@@ -21,8 +21,10 @@ const maxAttempts = 5
 // Reader reads records. It is safe for concurrent use.
 type Reader struct {
 	conn driver.Conn
-	// patience is how long an answer may take: [answerTimeout], less in tests.
+	// patience is how long an answer may take: [answerTimeout], another time in tests.
 	patience time.Duration
+	// seconds is how long one query may take: maxSeconds, longer in tests.
+	seconds  int
 	trust    Trust // nil: all files are whole
 	ready    func() error
 	now      func() time.Time
@@ -55,7 +57,7 @@ func New(cfg Config) *Reader {
 	if cfg.Ready == nil {
 		cfg.Ready = func() error { return nil }
 	}
-	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, ready: cfg.Ready, payloads: cfg.Payloads, now: cfg.Now, patience: answerTimeout, loud: newLoudUsers()}
+	return &Reader{conn: cfg.ClickHouse, trust: cfg.Trust, ready: cfg.Ready, payloads: cfg.Payloads, now: cfg.Now, patience: answerTimeout, seconds: maxSeconds, loud: newLoudUsers()}
 }
 
 // List is one page of records and its place in the result.

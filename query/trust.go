@@ -65,7 +65,7 @@ var beside = []string{"preferred_optimize_projection_name", "optimize_use_projec
 // context returns ctx with the settings of the statement. Without trust in other
 // files, the query reads only the rows.
 func (r *Reader) context(ctx context.Context, q statement) context.Context {
-	settings := clickhouse.Settings{"max_execution_time": maxSeconds}
+	settings := clickhouse.Settings{"max_execution_time": r.seconds}
 	primary := r.trust != nil && r.trust.Primary()
 	for name, value := range q.settings {
 		if !primary || !slices.Contains(beside, name) {
