@@ -33,7 +33,7 @@ func (c *committer) progressOf(ctx context.Context, cmd *command, chunks func(co
 
 // step commits one chunk, after which the command has come so far.
 func (c *committer) step(ctx context.Context, chunk *commit, progress SweepProgress) error {
-	chunk.from, chunk.to, chunk.chunk = c.cp, c.cp.next(c.cp.Sequence), true
+	chunk.from, chunk.to = c.cp, c.cp.next(c.cp.Sequence)
 	chunk.to.Sweep = progress
 	return c.apply(ctx, chunk)
 }

@@ -224,7 +224,7 @@ func (c *committer) begin(ctx context.Context, work, sums *commit) error {
 		ch := &work.changes[i]
 		switch {
 		// A command over millions of records would fill the memory with them.
-		case ch.now == nil, work.chunk && c.cache.get(ch.key) == nil:
+		case ch.now == nil, work.isChunk() && c.cache.get(ch.key) == nil:
 			c.cache.remove(ch.key)
 		default:
 			c.cache.put(ch.key, ch.now)

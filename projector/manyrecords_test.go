@@ -57,7 +57,7 @@ func TestRulesAmongManyRecords(t *testing.T) {
 }
 
 // TestCommandOverManyRecords: a command over a filter does not fill the memory with the records that
-// it changes. (With 8 M records it took 6 GB, and they stayed.)
+// it changes. (8 M records took 6 GB, until the process ended.)
 func TestCommandOverManyRecords(t *testing.T) {
 	const records, most = 60_000, 16 << 20
 	l := newLedger(t)

@@ -62,8 +62,8 @@ func (s sweep) chunk(i, n int) *sweepChunk {
 // memory, and has too little for those of 10 M. Only tests change it.
 var recordsTogether uint64 = 1_000_000
 
-// chunksOf is into how many ranges of signatures so many records are cut. A range has about the
-// number of records that each says, or fewer.
+// chunksOf says how many ranges of signatures are needed for so many records, when a range may have
+// about each of them.
 func chunksOf(records, each uint64) int { return int(min(records/each+1, maxSweepChunks)) }
 
 // rangesOf are these ranges.

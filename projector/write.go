@@ -22,8 +22,6 @@ type commit struct {
 	decide func(ctx context.Context) (decided, error)
 	// sweep is the chunk of a cleanup that the step removes, nil for none.
 	sweep *sweepChunk
-	// chunk says that the changes are a chunk of a command, which may change all records.
-	chunk bool
 	// command is the sequence of the command that ends with this step, 0 for none.
 	command uint64
 	answer  eventlog.Answer
@@ -34,6 +32,9 @@ type commit struct {
 // sequence is the last fact whose changes the commit has. A command of several commits
 // has not passed the checkpoint before the last of them.
 func (c *commit) sequence() uint64 { return max(c.to.Sequence, c.to.Sweep.Sequence) }
+
+// isChunk says that the commit is one of many of a command, which may change all records.
+func (c *commit) isChunk() bool { return c.to.Sweep.Sequence != 0 }
 
 // token names the checkpoint that the commit follows. Another projector that
 // inserts after the same checkpoint uses the same token, and only one insert

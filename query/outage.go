@@ -89,39 +89,21 @@ func explain(ctx context.Context, doing string, err error) error {
 		answer *clickhouse.Exception
 	)
 	cause := context.Cause(ctx)
+	message := "The store of the records does not answer: try again in a moment. Events are still taken."
 	switch {
 	case errors.As(err, &told):
 		return err
 	case cause != nil && !errors.Is(cause, errNoAnswer) && !errors.Is(cause, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", doing, err)
 	case cause != nil:
-		return &errata.Error{
-			Kind:       errata.KindStoreUnavailable,
-			Message:    "The store of the records did not answer in time: narrow the filter, or try again in a moment. Events are still taken.",
-			RetryAfter: outageRetry,
-			Err:        fmt.Errorf("%s: %w", doing, errors.Join(cause, err)),
-		}
+		err = errors.Join(cause, err)
+		message = "The store of the records did not answer in time: narrow the filter, or try again in a moment. Events are still taken."
 	case errors.As(err, &answer) && mistakes[answer.Code] != "":
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.As(err, &answer) && answer.Code == timeoutExceeded:
-		return &errata.Error{
-			Kind:       errata.KindStoreUnavailable,
-			Message:    fmt.Sprintf("The query took longer than %d s and was ended: narrow the filter, or try again when the load is lower.", maxSeconds),
-			RetryAfter: outageRetry,
-			Err:        fmt.Errorf("%s: %w", doing, err),
-		}
+		message = fmt.Sprintf("The query took longer than %d s and was ended: narrow the filter, or try again when the load is lower.", maxSeconds)
 	case needsMemory(err):
-		return &errata.Error{
-			Kind:       errata.KindStoreUnavailable,
-			Message:    "The query needs more memory than it may take: narrow the filter, or try again when the load is lower.",
-			RetryAfter: outageRetry,
-			Err:        fmt.Errorf("%s: %w", doing, err),
-		}
+		message = "The query needs more memory than it may take: narrow the filter, or try again when the load is lower."
 	}
-	return &errata.Error{
-		Kind:       errata.KindStoreUnavailable,
-		Message:    "The store of the records does not answer: try again in a moment. Events are still taken.",
-		RetryAfter: outageRetry,
-		Err:        fmt.Errorf("%s: %w", doing, err),
-	}
+	return &errata.Error{Kind: errata.KindStoreUnavailable, Message: message, RetryAfter: outageRetry, Err: fmt.Errorf("%s: %w", doing, err)}
 }

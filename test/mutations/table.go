@@ -200,7 +200,7 @@ var mutations = []mutation{
 	{
 		Name: "a-command-fills-the-memory",
 		Edits: []edit{{"projector/committer.go",
-			"case ch.now == nil, work.chunk && c.cache.get(ch.key) == nil:", "case ch.now == nil:"}},
+			"case ch.now == nil, work.isChunk() && c.cache.get(ch.key) == nil:", "case ch.now == nil:"}},
 		Package: "./projector", Run: "^TestCommandOverManyRecords$",
 	},
 	{
