@@ -24,7 +24,7 @@ import (
 
 var (
 	historySeed  = flag.Uint64("history.seed", 0, "seed of the random histories, 0 for a new one")
-	historySteps = flag.Int("history.steps", 180, "steps of a random history")
+	historySteps = flag.Int("history.steps", 130, "steps of a random history")
 )
 
 // history is a random life of a ledger beside a model of it in plain Go.

@@ -81,22 +81,22 @@ func (s store) merge(t *testing.T) {
 func TestList(t *testing.T) {
 	s := newStore(t)
 	first, pairs := query.Page{}, s.filterPairs()
-	both := func(t *testing.T, pages ...query.Page) {
+	both := func(t *testing.T, n int, pages ...query.Page) {
 		t.Run("each filter", func(t *testing.T) {
 			for name, all := range s.eachFilter(pages...) {
-				t.Run(name, func(t *testing.T) { expectLists(t, s.reader, all, 1) })
+				t.Run(name, func(t *testing.T) { expectLists(t, s.reader, everyNth(all, n), 1) })
 			}
 		})
-		t.Run("filter pairs", func(t *testing.T) { expectLists(t, s.reader, pairs, 1) })
+		t.Run("filter pairs", func(t *testing.T) { expectLists(t, s.reader, everyNth(pairs, n), 1) })
 	}
 	t.Run("unmerged", func(t *testing.T) {
-		both(t, first, query.Page{Number: 3, Limit: 7, Direction: query.Ascending})
+		both(t, 1, first, query.Page{Number: 3, Limit: 7, Direction: query.Ascending})
 		t.Run("all pages", s.allPages) // among cancelled states
 		t.Run("beyond the end", s.beyondTheEnd)
 		t.Run("wildcards", s.wildcards)
 	})
 	s.merge(t)
-	t.Run("merged", func(t *testing.T) { both(t, first) }) // the pairs have other pages
+	t.Run("merged", func(t *testing.T) { both(t, 2, first) }) // the pairs have other pages
 }
 
 // question is a page of a list, and what the model answers.
@@ -234,7 +234,7 @@ func (s store) filterPairs() (asked []question) {
 
 // allPages checks that all pages of an order together are the sorted set, with no
 // record twice and none missing. The filters use the different plans. Of the further
-// orders of a plan it reads those that are worth asking.
+// orders of a plan it reads those that are worth asking, in one direction.
 func (s store) allPages(t *testing.T) {
 	both := []query.Direction{query.Ascending, query.Descending}
 	for name, c := range map[string]struct {
@@ -251,6 +251,9 @@ func (s store) allPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for i, order := range c.orders {
 				for j, direction := range c.directions {
+					if i > 0 && j != i%len(c.directions) {
+						continue
+					}
 					s.checkPages(t, c.filter, order, direction, c.limit, i+j == 0)
 				}
 			}

@@ -145,7 +145,7 @@ func TestScopedList(t *testing.T) {
 		t.Run("all pages", s.allScopedPages)
 	})
 	s.merge(t)
-	t.Run("merged", func(t *testing.T) { both(t, 2) })
+	t.Run("merged", func(t *testing.T) { both(t, 4) })
 }
 
 func (s scoped) projectsOf(t *testing.T) {

@@ -108,7 +108,7 @@ func TestFlippedContextIsMended(t *testing.T) {
 			h := newHouse(t)
 			h.exec("ALTER TABLE contexts MODIFY SETTING min_bytes_for_wide_part = " + width)
 			h.exec("SYSTEM STOP MERGES contexts")
-			h.stack = 80_000 // each bit takes as long as the block is: twice as much takes four times as long
+			h.stack = 50_000 // each bit takes as long as the block is: twice as much takes four times as long
 			h.fill()
 			folders := h.folders("contexts")
 			pattern := "data.bin"

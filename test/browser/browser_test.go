@@ -36,7 +36,7 @@ func pictures(name string) bool { return strings.HasPrefix(name, "shots") }
 
 // timed is the script that holds the page to a time limit. It has the machine for
 // itself.
-const timed = "errors.mjs"
+const timed = "speed.mjs"
 
 // TestPage runs each script against a new service of its own. Several run at the
 // same time, because script, browser and service mostly wait for each other.
