@@ -78,7 +78,8 @@ func TestBackupWhileEventsComeOverNATS(t *testing.T) {
 	a = build(t, o)
 	run(t, a)
 	// The queue keeps its order: when one more event is counted, all are.
-	if _, err := publisher(t, a).Publish(t.Context(), "errors.v1.system", []byte(`{"message":"published","exception_class":"Last"}`)); err != nil {
+	last, err := publisher(t, a).Publish(t.Context(), "errors.v1.system", []byte(`{"message":"published","exception_class":"Last"}`))
+	if err != nil {
 		t.Fatal(err)
 	}
 	awaitCount(t, a, admin, "Last", 1)
@@ -98,6 +99,9 @@ func TestBackupWhileEventsComeOverNATS(t *testing.T) {
 	has := project.Data.Totals.Records - 1
 	if project.Data.Totals.Events != has+1 || has < all || has > during {
 		t.Errorf("restored %+v, want %d to %d events with as many records, and the last one", project.Data.Totals, all, during)
+	}
+	if last.Sequence <= has {
+		t.Errorf("the last event has the number %d in the queue, which one of the %d before has had", last.Sequence, has)
 	}
 	awaitCount(t, a, admin, fmt.Sprint("N", has), 1)
 	awaitCount(t, a, admin, fmt.Sprint("N", has+1), 0)

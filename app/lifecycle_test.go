@@ -35,6 +35,7 @@ func testOptions(t *testing.T) app.Options {
 	o.EngineBinary = testenv.EngineBinary(t)
 	o.LogMaxBytes = 64 << 20
 	o.NewRecordsPerHour = 0 // the log begins with what the test puts there
+	o.AdminRateLimit = 0    // the tests ask often
 	o.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	return o
 }

@@ -9,9 +9,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/errata-log/errata/datadir"
 	"github.com/errata-log/errata/engine"
+	"github.com/errata-log/errata/eventlog"
+	"github.com/errata-log/errata/migrations"
 )
 
 // roomToRestore is the room of NATS while streams are restored, in bytes. The streams
@@ -98,6 +101,12 @@ func (c RestoreConfig) restoreTables(ctx context.Context, dir *datadir.Dir, m Ma
 	defer func() { err = errors.Join(err, engines.Stop(context.WithoutCancel(ctx))) }()
 	if err := engine.CheckCopies(ctx, engines.JetStream(), streams); err != nil {
 		return err
+	}
+	if queue := migrations.IntakeStream(""); slices.ContainsFunc(streams, func(s engine.StreamCopy) bool { return s.Name == queue }) {
+		log := eventlog.Log{JetStream: engines.JetStream(), Stream: migrations.StreamName(""), Prefix: migrations.SubjectPrefix("")}
+		if err := eventlog.GoOnAfterMark(ctx, log, queue); err != nil {
+			return err
+		}
 	}
 	for _, t := range m.Tables {
 		if err := engines.PutTable(ctx, t, filepath.Join(c.Folder, tablePath(t))); err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/errata-log/errata/internal/background"
-	"github.com/errata-log/errata/internal/made"
 	"github.com/errata-log/errata/internal/ordered"
 )
 
@@ -192,8 +191,9 @@ func (d *Drain) consumer(ctx context.Context, stream jetstream.Stream) (jetstrea
 }
 
 // locate finds the mark of the queue. The consumer must be there already: from then
-// on nobody else can move the mark. A queue that ends before its mark was restored
-// from a backup and uses sequences again; then the mark does not count.
+// on nobody else can move the mark. A queue that ends before its mark was restored from
+// a copy of its files and uses sequences again; then the mark does not count. After a
+// restore from a backup it does not end there, see [GoOnAfterMark].
 func (d *Drain) locate(ctx context.Context, stream jetstream.Stream) (err error) {
 	d.delivery = 0
 	if d.mark, d.seq, err = lastSource(ctx, d.cfg.Log, d.cfg.Name, d.cfg.Skipped); err != nil {
@@ -208,7 +208,7 @@ func (d *Drain) locate(ctx context.Context, stream jetstream.Stream) (err error)
 	if err != nil {
 		return fmt.Errorf("inspect the queue: %w", err)
 	}
-	epoch := made.At(info.Created, info.Config.Metadata).UnixNano()
+	epoch := epochOf(info)
 	if d.mark.Epoch != epoch || d.known.Epoch == epoch && d.known.Sequence > d.mark.Sequence {
 		d.mark = d.known
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/errata-log/errata/internal/made"
 )
 
 // subjectSources and the name of a queue are the subject of the queue's events.
@@ -53,6 +55,20 @@ const keySource = "source."
 // purged of the marks: a queue may be out of reach for so long, and then deliver
 // old messages again.
 func KeepSourceMarks(ctx context.Context, log Log, bucket jetstream.KeyValue) error {
+	return sourceMarks(ctx, log, func(name string, mark SourceMark) error {
+		text, err := json.Marshal(mark)
+		if err == nil {
+			_, err = bucket.Put(ctx, keySource+name, text)
+		}
+		if err != nil {
+			return fmt.Errorf("keep the mark of the queue %s: %w", name, err)
+		}
+		return nil
+	})
+}
+
+// sourceMarks calls each with the mark of every queue on the log, until an error.
+func sourceMarks(ctx context.Context, log Log, each func(name string, mark SourceMark) error) error {
 	stream, err := log.JetStream.Stream(ctx, log.Stream)
 	if err != nil {
 		return fmt.Errorf("open the log %s: %w", log.Stream, err)
@@ -70,15 +86,38 @@ func KeepSourceMarks(ctx context.Context, log Log, bucket jetstream.KeyValue) er
 		if seq == 0 || mark == (SourceMark{}) {
 			continue
 		}
-		text, err := json.Marshal(mark)
-		if err == nil {
-			_, err = bucket.Put(ctx, keySource+name, text)
-		}
-		if err != nil {
-			return fmt.Errorf("keep the mark of the queue %s: %w", name, err)
+		if err := each(name, mark); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// GoOnAfterMark lets a restored queue number its next message after the mark that the log
+// has of it. In a backup the log is younger than the queue: the mark may be of a message
+// that came between the two copies. The next message would have that number, be taken for
+// a repeat, and be lost. It must run before the queue takes messages.
+func GoOnAfterMark(ctx context.Context, log Log, queue string) error {
+	stream, err := log.JetStream.Stream(ctx, queue)
+	if err != nil {
+		return fmt.Errorf("open the queue %s: %w", queue, err)
+	}
+	info := stream.CachedInfo()
+	return sourceMarks(ctx, log, func(_ string, mark SourceMark) error {
+		if mark.Epoch != epochOf(info) || mark.Sequence <= info.State.LastSeq {
+			return nil
+		}
+		// All that is in the queue came before the mark, so the log has it.
+		if err := stream.Purge(ctx, jetstream.WithPurgeSequence(mark.Sequence+1)); err != nil {
+			return fmt.Errorf("let the queue %s go on after message %d: %w", queue, mark.Sequence, err)
+		}
+		return nil
+	})
+}
+
+// epochOf is the epoch of the queue's marks.
+func epochOf(queue *jetstream.StreamInfo) int64 {
+	return made.At(queue.Created, queue.Config.Metadata).UnixNano()
 }
 
 // keptMark reads the mark from the bucket. It is the zero SourceMark when there is

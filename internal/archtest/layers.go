@@ -46,7 +46,7 @@ var Layers = withShared([]Layer{
 	{Dir: "certs", Is: "the certificates that the service shows, from files or by ACME, replaced while it runs", May: []string{".", "datadir"}},
 	{Dir: "engine", Is: "NATS and ClickHouse, embedded or external", May: []string{".", "certs", "datadir", "internal/made", "logfiles"}},
 	{Dir: "migrations", Is: "numbered ClickHouse files, streams and buckets"},
-	{Dir: "backup", Is: "backups of a running service, and their restore", May: []string{"datadir", "engine", "migrations"}},
+	{Dir: "backup", Is: "backups of a running service, and their restore", May: []string{"datadir", "engine", "eventlog", "migrations"}},
 	{Dir: "datadir", Is: "the data folder of one service: its lock, and its files that other programs read"},
 	{Dir: "app", Is: "knows all others; start and stop", May: []string{
 		".", "eventlog", "query", "signin", "access", "settings", "ingest/...",

@@ -21,6 +21,12 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^(TestReceipt|TestRacingProjectors|TestSweepsRace|TestContextOfALoser|TestNoFuture|TestSweepOfASleeper|TestClickHouseKilled|TestAnyHistory|TestCleanupIsOneBlock)$",
 	},
 	{
+		Name: "a-restored-queue-uses-numbers-again",
+		Edits: []edit{{"eventlog/sources.go",
+			"mark.Sequence <= info.State.LastSeq {", "mark.Sequence > 0 {"}},
+		Package: "./ingest/natsin", Run: "^TestQueueOlderThanTheLog$",
+	},
+	{
 		Name: "a-repeated-insert-is-believed",
 		Edits: []edit{{"projector/once.go",
 			" && r.repeated.Load() == 0", ""}},
