@@ -191,9 +191,9 @@ func (d *Drain) consumer(ctx context.Context, stream jetstream.Stream) (jetstrea
 }
 
 // locate finds the mark of the queue. The consumer must be there already: from then
-// on nobody else can move the mark. A queue that ends before its mark was restored from
-// a copy of its files and uses sequences again; then the mark does not count. After a
-// restore from a backup it does not end there, see [GoOnAfterMark].
+// on nobody else can move the mark. A queue that ends before its mark is an old copy of its
+// files. It uses sequences again, so the mark does not count. `errata restore` leaves no
+// such queue, see [GoOnAfterMark].
 func (d *Drain) locate(ctx context.Context, stream jetstream.Stream) (err error) {
 	d.delivery = 0
 	if d.mark, d.seq, err = lastSource(ctx, d.cfg.Log, d.cfg.Name, d.cfg.Skipped); err != nil {

@@ -93,10 +93,10 @@ func sourceMarks(ctx context.Context, log Log, each func(name string, mark Sourc
 	return nil
 }
 
-// GoOnAfterMark lets a restored queue number its next message after the mark that the log
-// has of it. In a backup the log is younger than the queue: the mark may be of a message
-// that came between the two copies. The next message would have that number, be taken for
-// a repeat, and be lost. It must run before the queue takes messages.
+// GoOnAfterMark gives the next message of a restored queue a higher number than the mark on
+// the log has. In a backup the log is younger than the queue, so the mark may be that of a
+// message which the queue lacks. A new message with such a number would be taken for a
+// repeat, and be lost. The queue must not take messages before.
 func GoOnAfterMark(ctx context.Context, log Log, queue string) error {
 	stream, err := log.JetStream.Stream(ctx, queue)
 	if err != nil {

@@ -33,7 +33,8 @@ type commit struct {
 // has not passed the checkpoint before the last of them.
 func (c *commit) sequence() uint64 { return max(c.to.Sequence, c.to.Sweep.Sequence) }
 
-// isChunk says that the commit is one of many of a command, which may change all records.
+// isChunk says whether the commit is only a part of what a command changes. Such a command may
+// change all records.
 func (c *commit) isChunk() bool { return c.to.Sweep.Sequence != 0 }
 
 // token names the checkpoint that the commit follows. Another projector that

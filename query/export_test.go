@@ -11,8 +11,8 @@ import (
 // SetPatience shortens the wait for an engine that does not answer.
 func (r *Reader) SetPatience(d time.Duration) { r.patience = d }
 
-// SetSeconds lets one query take longer, and an answer too: for a test of what a query does on a
-// machine that has much else to do.
+// SetSeconds sets how long a query may take. An answer may take twice as long. It is for tests that
+// must not fail because the machine is busy.
 func (r *Reader) SetSeconds(seconds int) {
 	r.seconds, r.patience = seconds, 2*time.Duration(seconds)*time.Second
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/errata-log/errata/eventlog"
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/quota"
+	"github.com/errata-log/errata/internal/made"
 	"github.com/errata-log/errata/migrations"
 	"github.com/errata-log/errata/test/testenv"
 )
@@ -114,6 +115,26 @@ func (b *bench) state(stream string) jetstream.StreamState {
 		b.t.Fatal(err)
 	}
 	return s.CachedInfo().State
+}
+
+// emptyQueue puts an empty queue, whose numbers begin at 1 again, in the place of the queue:
+// the same one, as after a restore, or a new one.
+func (b *bench) emptyQueue(same bool) {
+	b.t.Helper()
+	stream, err := b.JetStream.Stream(b.t.Context(), b.queues.Intake)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	info := stream.CachedInfo()
+	if same {
+		info.Config.Metadata = made.Keep(info.Created, info.Config.Metadata)
+	}
+	if err := b.JetStream.DeleteStream(b.t.Context(), b.queues.Intake); err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.JetStream.CreateStream(b.t.Context(), info.Config); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // awaitEmpty waits until the queue has nothing left.

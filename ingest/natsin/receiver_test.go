@@ -18,7 +18,6 @@ import (
 	"github.com/errata-log/errata/ingest"
 	"github.com/errata-log/errata/ingest/door/doortest"
 	"github.com/errata-log/errata/ingest/quota"
-	"github.com/errata-log/errata/internal/made"
 	"github.com/errata-log/errata/migrations"
 )
 
@@ -172,43 +171,23 @@ func TestQueueMadeAnew(t *testing.T) {
 	b.publishMany(0, 5)
 	b.awaitEmpty()
 	b.stop(r)
-	stream, err := b.JetStream.Stream(t.Context(), b.queues.Intake)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := stream.CachedInfo().Config
-	if err := b.JetStream.DeleteStream(t.Context(), b.queues.Intake); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.JetStream.CreateStream(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	b.emptyQueue(false)
 	b.publishMany(5, 8)
 	b.start()
 	b.awaitEmpty()
 	b.wantOnce(8)
 }
 
-// In a backup the queue is older than the log. What is published to it after a restore, before
-// a receiver has looked at it, is taken, and what the log has already is not.
+// In a backup the queue is older than the log. After a restore, new messages get onto the log,
+// also those that come before a receiver has looked at the queue. Messages that the log has
+// do not get onto it again.
 func TestQueueOlderThanTheLog(t *testing.T) {
 	b := newBench(t)
 	r := b.start()
 	b.publishMany(0, 5)
 	b.awaitEmpty()
 	b.stop(r)
-	stream, err := b.JetStream.Stream(t.Context(), b.queues.Intake)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info := stream.CachedInfo()
-	info.Config.Metadata = made.Keep(info.Created, info.Config.Metadata)
-	if err := b.JetStream.DeleteStream(t.Context(), b.queues.Intake); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.JetStream.CreateStream(t.Context(), info.Config); err != nil {
-		t.Fatal(err)
-	}
+	b.emptyQueue(true)
 	b.publishMany(0, 3) // the last two came after this copy
 	for range 2 {       // the second time nothing is left to do
 		if err := eventlog.GoOnAfterMark(t.Context(), b.log, b.queues.Intake); err != nil {
