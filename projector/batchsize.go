@@ -3,16 +3,17 @@ package projector
 import "runtime/debug"
 
 const (
-	// A batch has maxBatchRecords at most. So its insert has fewer than 1,048,576 rows, two for each
-	// record and two for the checkpoint; a larger one is not atomic.
-	maxBatchRecords = 150_000
+	// A batch has maxBatchRecords at most: larger ones take more memory and are not faster. Its
+	// insert has two rows for each record and two for the checkpoint, and one of 1,048,576 rows
+	// or more is not atomic.
+	maxBatchRecords = 50_000
 	// maxBatchBytes bounds the first events of records that a batch keeps in memory, and
 	// likewise its occurrences.
 	maxBatchBytes = 64 << 20
 
 	// recordBytes is about what a new record takes of the heap, with its share of the rows that
-	// are encoded, as measured with events of 350 bytes: 450,000 records took 900 MB.
-	recordBytes = 2 << 10
+	// are encoded, as measured with events of 350 bytes.
+	recordBytes = 1500
 	// batchesAlive is how many batches the heap must have room for. Three are in use: one is
 	// folded, one is prepared and one is written. Garbage takes about as much again before it is
 	// collected.

@@ -14,9 +14,9 @@ func TestSizeOfBatches(t *testing.T) {
 	}{
 		{0, batchSize{minBatchRecords, minBatchBytes}},
 		{besideBatches, batchSize{minBatchRecords, minBatchBytes}},
-		{410 << 20, batchSize{17_920, 17<<20 + 512<<10}},
-		{820 << 20, batchSize{52_906, 54_176_426}},
-		{1640 << 20, batchSize{122_880, maxBatchBytes}},
+		{410 << 20, batchSize{24_466, 17<<20 + 512<<10}},
+		{640 << 20, batchSize{maxBatchRecords, 38_447_786}},
+		{1640 << 20, batchSize{maxBatchRecords, maxBatchBytes}},
 		{math.MaxInt64, batchSize{maxBatchRecords, maxBatchBytes}},
 	} {
 		if got := sizeOfBatches(c.heap); got != c.want {

@@ -114,11 +114,20 @@ func (t *recordRows) row(r *errata.Record, book, checkpoint string, sign int8) {
 	t.noise = append(t.noise, r.Noise)
 }
 
-// appendTo puts the rows into the batch, in the order of insert_records.sql.
-func (t *recordRows) appendTo(batch driver.Batch) error {
-	return appendColumns(batch, t.book, t.signature, t.id, t.version, t.count, t.firstSeen, t.lastSeen, t.level, t.file, t.line, t.message,
+// moveTo puts the rows into the batch, in the order of insert_records.sql. The next rows use
+// their memory again.
+func (t *recordRows) moveTo(batch driver.Batch) error {
+	err := appendColumns(batch, t.book, t.signature, t.id, t.version, t.count, t.firstSeen, t.lastSeen, t.level, t.file, t.line, t.message,
 		t.class, t.uri, t.method, t.userID, t.ip, t.status, t.regressed, t.checkpoint, t.sign,
 		t.project, t.environments, t.releases, t.noise)
+	*t = recordRows{
+		book: t.book[:0], signature: t.signature[:0], id: t.id[:0], version: t.version[:0], count: t.count[:0],
+		firstSeen: t.firstSeen[:0], lastSeen: t.lastSeen[:0], level: t.level[:0], file: t.file[:0], line: t.line[:0],
+		message: t.message[:0], class: t.class[:0], uri: t.uri[:0], method: t.method[:0], userID: t.userID[:0], ip: t.ip[:0],
+		status: t.status[:0], regressed: t.regressed[:0], checkpoint: t.checkpoint[:0], sign: t.sign[:0],
+		project: t.project[:0], environments: t.environments[:0], releases: t.releases[:0], noise: t.noise[:0],
+	}
+	return err
 }
 
 // ipColumn returns an address as the column holds it: IPv4 mapped, :: for unknown.

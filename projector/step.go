@@ -108,12 +108,20 @@ func (s *step) join(next *step) *step {
 	return s
 }
 
-// release lets the contexts go, which are in the table.
+// release lets go what is in the tables before the records are: the contexts and the events,
+// and what rules have decided.
 func (s *step) release() {
 	for i := range s.work.changes {
 		s.work.changes[i].payload = nil
 	}
-	s.work.occurred = nil
+	s.work.occurred, s.work.decide = nil, nil
+}
+
+// releaseSums lets go the sums of the events, likewise.
+func (s *step) releaseSums() {
+	for i := range s.work.changes {
+		s.work.changes[i].hours, s.work.changes[i].deployed = hourList{}, deploymentList{}
+	}
 }
 
 // mayJoin says whether the records of the batch may be written together with those before it,

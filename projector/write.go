@@ -86,22 +86,18 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) (*receipt, error) {
 	}
 	defer batch.Close()
 	const others = 3 // two checkpoints and an answer
-	n := others
-	for i := range c.changes {
-		if c.changes[i].old != nil {
-			n++
-		}
-		if c.changes[i].now != nil {
-			n++
-		}
-	}
-	rows := newRecordRows(n)
+	rows := newRecordRows(min(2*len(c.changes), rowsTogether) + others)
 	for i := range c.changes {
 		if old := c.changes[i].old; old != nil {
 			rows.add(old, -1)
 		}
 		if now := c.changes[i].now; now != nil {
 			rows.add(now, 1)
+		}
+		if len(rows.book) >= rowsTogether {
+			if err := rows.moveTo(batch); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := rows.addCheckpoints(s.shardKey(), c.from, c.to); err != nil {
@@ -110,7 +106,7 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) (*receipt, error) {
 	if c.command != 0 {
 		rows.addAnswer(s.answerKey(c.command), c.command, c.answer)
 	}
-	if err := rows.appendTo(batch); err != nil {
+	if err := rows.moveTo(batch); err != nil {
 		return nil, err
 	}
 	return receipt, batch.Send()

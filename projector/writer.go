@@ -33,11 +33,12 @@ func (c *committer) handOver(ctx context.Context, s *step, followed bool) error 
 		return err
 	}
 	s.work.to = batch.to
+	s.release()
 	if waits {
-		s.release()
 		c.waiting = s
 		return nil
 	}
+	s.releaseSums()
 	if err := c.send(ctx, s); err != nil || followed {
 		return err
 	}
@@ -102,6 +103,7 @@ func (c *committer) flush(ctx context.Context) error {
 	if err := c.awaitBeside(ctx); err != nil {
 		return err
 	}
+	s.releaseSums()
 	return c.send(ctx, s)
 }
 
