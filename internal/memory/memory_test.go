@@ -45,7 +45,7 @@ func TestLimitOf(t *testing.T) {
 		total    int64
 		embedded bool
 		want     int64
-	}{{0, true, 0}, {64 << 20, true, minLimit}, {1000 << 20, true, 400 << 20}, {1000 << 20, false, 800 << 20}} {
+	}{{0, true, 0}, {64 << 20, true, minLimit}, {1000 << 20, true, 400 << 20}, {500 << 20, false, 400 << 20}, {64 << 30, true, maxLimit}, {64 << 30, false, maxLimit}} {
 		if got := limitOf(c.total, c.embedded); got != c.want {
 			t.Errorf("of %d, embedded %v: %d, want %d", c.total, c.embedded, got, c.want)
 		}
