@@ -39,7 +39,7 @@ func (a *App) openAlerts(ctx context.Context) (err error) {
 	}
 	a.outbox, err = outbox.New(outbox.Config{
 		Progress: progress, Deliveries: deliveries, Alerts: a.settings.Alerts, Channel: a.alerts.Channel,
-		Firings: a.reader.Firings, Folded: a.projector.Store().Sequence, Items: a.reader.Items, Sender: sender, Follow: eventlog.Progressed(a.stream()),
+		Fired: a.reader.Fired, Firings: a.reader.Firings, Folded: a.projector.Store().Sequence, Items: a.reader.Items, Sender: sender, Follow: eventlog.Progressed(a.stream()),
 		Note: func(ctx context.Context, key string, f outbox.Failure) error {
 			return eventlog.AppendNote(ctx, a.stream(), eventlog.NoteAlertFailed, key, f)
 		},

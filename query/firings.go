@@ -13,43 +13,68 @@ import (
 	"github.com/errata-log/errata/alerts"
 )
 
-// Firings are what has fired rules behind a place on the log, in its order and at most limit.
-// Errors: store_unavailable.
-func (r *Reader) Firings(ctx context.Context, after errata.Position, limit int) (list []alerts.Firing, err error) {
+// Fired is the last firing of each rule that has fired behind one place on the log and before
+// another, by the id of the rule. Errors: store_unavailable.
+func (r *Reader) Fired(ctx context.Context, after, before errata.Position) (last map[string]errata.Position, err error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
-	if list, err = r.firings(ctx, after, limit); err != nil {
-		return nil, r.explain(ctx, "read what has fired", err)
+	q, err := build("fired.sql", statementData{}, nil, clickhouse.Settings{"max_threads": 1}, bind("after", uint64(after)), bind("before", uint64(before)))
+	if err == nil {
+		last = map[string]errata.Position{}
+		err = r.each(ctx, q, func(row driver.Rows) error {
+			var (
+				rule     string
+				position uint64
+			)
+			if err := row.Scan(&rule, &position); err != nil {
+				return fmt.Errorf("read the last firing of a rule: %w", err)
+			}
+			last[rule] = errata.Position(position)
+			return nil
+		})
 	}
-	return list, nil
-}
-
-func firingsStatement(after errata.Position, limit int) (statement, error) {
-	return build("firings.sql", statementData{}, nil, clickhouse.Settings{"max_threads": 1}, bind("after", uint64(after)), bind("limit", uint64(limit)))
-}
-
-func (r *Reader) firings(ctx context.Context, after errata.Position, limit int) (list []alerts.Firing, err error) {
-	q, err := firingsStatement(after, limit)
 	if err != nil {
-		return nil, err
+		return nil, r.explain(ctx, "read which rules have fired", err)
 	}
-	err = r.each(ctx, q, func(row driver.Rows) error {
-		var (
-			f                alerts.Firing
-			book, level      int8
-			signature, cause string
-			id, position     uint64
-		)
-		if err := row.Scan(&book, &signature, &id, &position, &f.Rule, &cause, &f.Clock, &f.Project, &f.Count, &f.Environment, &f.Release, &level,
-			&f.Events, &f.Usual, &f.Minutes); err != nil {
-			return fmt.Errorf("read a firing: %w", err)
-		}
-		f.Record = errata.RecordKey{Book: errata.Book(book), Signature: errata.Signature([]byte(signature))}
-		f.ID, f.Position, f.Cause, f.Level = errata.Position(id), errata.Position(position), alerts.Cause(cause), errata.Level(level)
-		list = append(list, f)
-		return nil
-	})
-	return list, err
+	return last, nil
+}
+
+// Firings are the first firings of a rule behind one place on the log and up to another, at
+// most limit, in the order of the log; all is how many there are. Errors: store_unavailable.
+func (r *Reader) Firings(ctx context.Context, rule string, after, last errata.Position, limit int) (first []alerts.Firing, all uint64, err error) {
+	ctx, stop := bounded(ctx, r.patience)
+	defer stop()
+	q, err := build("firings.sql", statementData{}, nil, clickhouse.Settings{"max_threads": 1},
+		bind("rule", rule), bind("after", uint64(after)), bind("last", uint64(last)), bind("limit", uint64(limit)))
+	if err == nil {
+		err = r.each(ctx, q, func(row driver.Rows) error {
+			var f alerts.Firing
+			if f, all, err = firingOf(row); err == nil {
+				first = append(first, f)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return nil, 0, r.explain(ctx, "read what has fired", err)
+	}
+	return first, all, nil
+}
+
+// firingOf reads a firing, and how many there are.
+func firingOf(row driver.Rows) (f alerts.Firing, all uint64, err error) {
+	var (
+		book, level      int8
+		signature, cause string
+		id, position     uint64
+	)
+	if err := row.Scan(&book, &signature, &id, &position, &f.Rule, &cause, &f.Clock, &f.Project, &f.Count, &f.Environment, &f.Release, &level,
+		&f.Events, &f.Usual, &f.Minutes, &all); err != nil {
+		return f, 0, fmt.Errorf("read a firing: %w", err)
+	}
+	f.Record = errata.RecordKey{Book: errata.Book(book), Signature: errata.Signature([]byte(signature))}
+	f.ID, f.Position, f.Cause, f.Level = errata.Position(id), errata.Position(position), alerts.Cause(cause), errata.Level(level)
+	return f, all, nil
 }
 
 // Items describe firings for a message, one for each, with the number of the project and

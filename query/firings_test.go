@@ -37,15 +37,7 @@ func TestFiringsAndTheirItems(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for after, n := range map[errata.Position]int{0: 0, want[0].Position: 1, want[1].Position: 2} {
-		got, err := reader.Firings(ctx, after, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want[n:], append([]alerts.Firing{}, got...)); diff != "" {
-			t.Errorf("after %d (-want +got)\n%s", after, diff)
-		}
-	}
+	checkFirings(t, reader, want)
 	items, err := reader.Items(ctx, want)
 	if err != nil {
 		t.Fatal(err)
@@ -55,5 +47,36 @@ func TestFiringsAndTheirItems(t *testing.T) {
 	}
 	if diff := cmp.Diff(alerts.Item{Cause: alerts.CauseQuiet, Event: at, Project: "3", Minutes: 90}, items[1]); diff != "" {
 		t.Errorf("quiet project (-want +got)\n%s", diff)
+	}
+}
+
+// checkFirings asks for firings of the rule "a", of which there are two and no others.
+func checkFirings(t *testing.T, reader *query.Reader, want []alerts.Firing) {
+	t.Helper()
+	ctx, first, second := t.Context(), want[0].Position, want[1].Position
+	for _, c := range []struct {
+		after, last errata.Position
+		limit       int
+		want        []alerts.Firing
+		all         uint64
+	}{
+		{0, second, 10, want, 2}, {0, second, 1, want[:1], 2}, {0, first, 10, want[:1], 1}, {first, second, 10, want[1:], 1}, {second, second, 10, nil, 0},
+	} {
+		got, all, err := reader.Firings(ctx, "a", c.after, c.last, c.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" || all != c.all {
+			t.Errorf("after %d up to %d: %d in all, want %d (-want +got)\n%s", c.after, c.last, all, c.all, diff)
+		}
+	}
+	if got, all, err := reader.Firings(ctx, "b", 0, second, 10); err != nil || len(got) > 0 || all > 0 {
+		t.Errorf("of another rule: %v, %d, %v", got, all, err)
+	}
+	for _, c := range []struct{ after, before, last errata.Position }{{0, second + 1, second}, {0, second, first}, {first, second, 0}} {
+		last, err := reader.Fired(ctx, c.after, c.before)
+		if err != nil || last["a"] != c.last {
+			t.Errorf("fired behind %d and before %d: %v, %v, want %d", c.after, c.before, last, err, c.last)
+		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
+	"math"
 	"strings"
 	"time"
 
@@ -31,8 +31,11 @@ type Config struct {
 	Alerts func() (alerts.Set, alerts.Channels)
 	// Channel is a channel with its secrets.
 	Channel func(ctx context.Context, id string) (alerts.Channel, error)
-	// Firings are those behind a position, in the order of the log, at most limit.
-	Firings func(ctx context.Context, after errata.Position, limit int) ([]alerts.Firing, error)
+	// Fired is the last firing of each rule that has fired behind one position and before another.
+	Fired func(ctx context.Context, after, before errata.Position) (last map[string]errata.Position, err error)
+	// Firings are the first firings of a rule behind one position and up to another, at most
+	// limit, in the order of the log; all is how many there are.
+	Firings func(ctx context.Context, rule string, after, last errata.Position, limit int) (first []alerts.Firing, all uint64, err error)
 	// Folded is the last fact whose records can be read. What fires is written before them.
 	Folded func(ctx context.Context) (sequence uint64, err error)
 	// Items describe firings for a message, one for each, without slugs and links.
@@ -82,16 +85,13 @@ const (
 	// unfinishedEvery is how often a look asks for all rules whether a node has left a message
 	// unfinished. Such a node dies rarely, and to ask costs a request for each rule.
 	unfinishedEvery = 30 * time.Second
-	// firingsAtOnce is how many firings are read at once. A rule that fires more often in a
-	// minute says how often, and lists the first.
-	firingsAtOnce = 100_000
 	// maxSubject is how much of it a list shows, in bytes.
 	maxSubject = 200
 )
 
 // New checks the configuration.
 func New(cfg Config) (*Outbox, error) {
-	if cfg.Progress == nil || cfg.Deliveries == nil || cfg.Alerts == nil || cfg.Channel == nil || cfg.Firings == nil || cfg.Folded == nil || cfg.Items == nil ||
+	if cfg.Progress == nil || cfg.Deliveries == nil || cfg.Alerts == nil || cfg.Channel == nil || cfg.Fired == nil || cfg.Firings == nil || cfg.Folded == nil || cfg.Items == nil ||
 		cfg.Sender == nil || cfg.Note == nil || cfg.Slug == nil || cfg.Page == nil || cfg.Follow == nil || cfg.Now == nil {
 		return nil, errors.New("outbox: every field is required")
 	}
@@ -166,59 +166,50 @@ func (o *Outbox) makeMessages(ctx context.Context) error {
 	if len(rules) == 0 {
 		return nil
 	}
-	firings, more, err := o.readable(ctx)
+	last, err := o.readable(ctx)
 	if err != nil {
 		return err
-	}
-	byRule := map[string][]alerts.Firing{}
-	for _, f := range firings {
-		byRule[f.Rule] = append(byRule[f.Rule], f)
 	}
 	var failed error
 	done := true // whether all of them are in messages
 	now := o.cfg.Now()
 	all := !now.Before(o.unfinished) // a node may have died behind its note of a message
 	for _, rule := range rules {
-		if !all && len(byRule[rule.ID]) == 0 {
+		if !all && last[rule.ID] == 0 {
 			continue
 		}
-		made, err := o.makeMessage(ctx, &rule, byRule[rule.ID])
+		made, err := o.makeMessage(ctx, &rule, last[rule.ID])
 		failed = errors.Join(failed, err)
 		done = done && made
 	}
 	if all && failed == nil {
 		o.unfinished = now.Add(unfinishedEvery)
 	}
-	if done && failed == nil && len(firings) > 0 {
-		o.made = firings[len(firings)-1].Position
-		if more {
-			signal(o.moved)
+	if done && failed == nil {
+		for _, position := range last {
+			o.made = max(o.made, position)
 		}
 	}
 	return failed
 }
 
-// readable are the firings behind those in messages whose records can be read. more says
-// that there may be others.
-func (o *Outbox) readable(ctx context.Context) (firings []alerts.Firing, more bool, err error) {
-	firings, err = o.cfg.Firings(ctx, o.made, firingsAtOnce)
-	if err != nil || len(firings) == 0 {
-		return nil, false, err
+// readable is the last firing of each rule that is behind those in messages and whose record
+// can be read. All firings of one event are before it, or behind it.
+func (o *Outbox) readable(ctx context.Context) (last map[string]errata.Position, err error) {
+	last, err = o.cfg.Fired(ctx, o.made, math.MaxUint64)
+	if err != nil || len(last) == 0 {
+		return nil, err
 	}
 	folded, err := o.cfg.Folded(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	end := errata.PositionOf(folded+1, 0)
-	if more = len(firings) == firingsAtOnce; more { // all firings of one event are in one message
-		end = min(end, firings[len(firings)-1].Position)
-	}
-	return slices.DeleteFunc(firings, func(f alerts.Firing) bool { return f.Position >= end }), more, nil
+	return o.cfg.Fired(ctx, o.made, errata.PositionOf(folded+1, 0))
 }
 
-// makeMessage makes the message of a rule when there is something to tell and the last one
-// is a minute old. made says that none of the firings is left over.
-func (o *Outbox) makeMessage(ctx context.Context, rule *alerts.Rule, firings []alerts.Firing) (made bool, err error) {
+// makeMessage makes the message of a rule about all its firings up to the last one, when some
+// are in no message and the message before is a minute old. made says that none is left over.
+func (o *Outbox) makeMessage(ctx context.Context, rule *alerts.Rule, last errata.Position) (made bool, err error) {
 	was, revision, err := o.progressOf(ctx, rule.ID)
 	if err != nil {
 		return false, err
@@ -228,19 +219,22 @@ func (o *Outbox) makeMessage(ctx context.Context, rule *alerts.Rule, firings []a
 			return false, err
 		}
 	}
-	fresh := behind(firings, was.To)
-	if len(fresh) == 0 {
+	if last <= was.To {
 		return true, nil
 	}
 	now := o.cfg.Now().UTC()
 	if now.Sub(was.At) < alerts.MessageGap {
 		return false, nil
 	}
-	m, err := o.message(ctx, rule, fresh, now)
+	first, all, err := o.cfg.Firings(ctx, rule.ID, was.To, last, alerts.MaxItems)
+	if err != nil || len(first) == 0 { // they are too old meanwhile
+		return err == nil, err
+	}
+	m, err := o.message(ctx, rule, first, all, now)
 	if err != nil {
 		return false, err
 	}
-	next := progress{To: fresh[len(fresh)-1].Position, At: now, Message: m, Channels: rule.To}
+	next := progress{To: last, At: now, Message: m, Channels: rule.To}
 	if revision, err = o.putProgress(ctx, rule.ID, next, revision); err != nil {
 		if errors.Is(err, bucket.ErrConflict) {
 			return false, nil // another node makes the message
@@ -252,20 +246,9 @@ func (o *Outbox) makeMessage(ctx context.Context, rule *alerts.Rule, firings []a
 	return err == nil, err
 }
 
-// behind are the firings behind the last one that is in a message. All firings of one event
-// are in one message.
-func behind(firings []alerts.Firing, to errata.Position) []alerts.Firing {
-	for i := range firings {
-		if firings[i].Position > to {
-			return firings[i:]
-		}
-	}
-	return nil
-}
-
-// message describes the firings.
-func (o *Outbox) message(ctx context.Context, rule *alerts.Rule, fired []alerts.Firing, now time.Time) (*alerts.Message, error) {
-	items, err := o.cfg.Items(ctx, fired[:min(len(fired), alerts.MaxItems)])
+// message describes firings, of which these are the first.
+func (o *Outbox) message(ctx context.Context, rule *alerts.Rule, fired []alerts.Firing, all uint64, now time.Time) (*alerts.Message, error) {
+	items, err := o.cfg.Items(ctx, fired)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +263,7 @@ func (o *Outbox) message(ctx context.Context, rule *alerts.Rule, fired []alerts.
 	}
 	return &alerts.Message{
 		ID: messageID(rule.ID, fired[0].Position, fired[0].Cause), RuleID: rule.ID, RuleName: rule.Name, At: now,
-		Fired: uint64(len(fired)), Items: items, RuleLink: pagelink.Rule(o.cfg.Page(), rule.ID),
+		Fired: all, Items: items, RuleLink: pagelink.Rule(o.cfg.Page(), rule.ID),
 	}, nil
 }
 

@@ -180,17 +180,6 @@ func (w *world) channel(_ context.Context, id string) (alerts.Channel, error) {
 	return alerts.Channel{ID: id, Name: id, Kind: alerts.Webhook, Enabled: true, URL: "https://example.org/" + id, Secret: secret}, nil
 }
 
-func (w *world) after(_ context.Context, after errata.Position, limit int) (list []alerts.Firing, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, f := range w.firings {
-		if f.Position > after && len(list) < limit {
-			list = append(list, f)
-		}
-	}
-	return list, nil
-}
-
 // note keeps a failure; it fails at times, before or after it has.
 func (w *world) note(_ context.Context, key string, f outbox.Failure) error {
 	broken := w.chance(w.unreliable)
@@ -221,7 +210,7 @@ func (w *world) node() (o *outbox.Outbox, kill func()) {
 	w.t.Helper()
 	o, err := outbox.New(outbox.Config{
 		Progress: bucket{w.progress, w}, Deliveries: bucket{w.deliveries, w}, Alerts: func() (alerts.Set, alerts.Channels) { return rules, nil },
-		Note: w.note, Channel: w.channel, Firings: w.after, Folded: w.folded, Sender: w, Now: w.clock,
+		Note: w.note, Channel: w.channel, Fired: w.fired, Firings: w.firingsOf, Folded: w.folded, Sender: w, Now: w.clock,
 		Items: func(_ context.Context, list []alerts.Firing) ([]alerts.Item, error) {
 			items := make([]alerts.Item, len(list))
 			for i, f := range list {
