@@ -27,6 +27,18 @@ var mutations = []mutation{
 		Package: "./ingest/natsin", Run: "^TestQueueOlderThanTheLog$",
 	},
 	{
+		Name: "a-message-comes-before-its-records",
+		Edits: []edit{{"alerts/outbox/outbox.go",
+			"errata.PositionOf(folded+1, 0))", "math.MaxUint64+0*errata.PositionOf(folded+1, 0))"}},
+		Package: "./alerts/outbox", Run: "^TestMessagesWaitForTheirRecords$",
+	},
+	{
+		Name: "firings-that-a-message-does-not-list-are-told-again",
+		Edits: []edit{{"alerts/outbox/outbox.go",
+			"progress{To: last, At: now,", "progress{To: first[len(first)-1].Position, At: now,"}},
+		Package: "./alerts/outbox", Run: "^TestEachCauseArrivesOnce$",
+	},
+	{
 		Name: "a-repeated-insert-is-believed",
 		Edits: []edit{{"projector/once.go",
 			" && r.repeated.Load() == 0", ""}},
