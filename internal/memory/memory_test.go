@@ -30,7 +30,7 @@ func TestSize(t *testing.T) {
 	if alone == math.MaxInt64 || embedded < minLimit || embedded > alone {
 		t.Errorf("limit %d alone and %d beside ClickHouse", alone, embedded)
 	}
-	if want := min(mostRoom, embedded/roomOfLimit) / 2; got != want {
+	if want := embedded / roomOfLimit / 2; got != want {
 		t.Errorf("room %d, want %d", got, want)
 	}
 	var stats runtime.MemStats
