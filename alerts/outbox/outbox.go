@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +36,7 @@ type Config struct {
 	// Fired is the last firing of each rule that has fired behind one position and before another.
 	Fired func(ctx context.Context, after, before errata.Position) (last map[string]errata.Position, err error)
 	// Firings are the first firings of a rule behind one position and up to another, at most
-	// limit, in the order of the log; all is how many there are.
+	// limit, in the order of the log. all says how many there are without the limit.
 	Firings func(ctx context.Context, rule string, after, last errata.Position, limit int) (first []alerts.Firing, all uint64, err error)
 	// Folded is the last fact whose records can be read. What fires is written before them.
 	Folded func(ctx context.Context) (sequence uint64, err error)
@@ -204,11 +206,16 @@ func (o *Outbox) readable(ctx context.Context) (last map[string]errata.Position,
 	if err != nil {
 		return nil, err
 	}
-	return o.cfg.Fired(ctx, o.made, errata.PositionOf(folded+1, 0))
+	end := errata.PositionOf(folded+1, 0)
+	if slices.Max(slices.Collect(maps.Values(last))) < end {
+		return last, nil
+	}
+	return o.cfg.Fired(ctx, o.made, end)
 }
 
-// makeMessage makes the message of a rule about all its firings up to the last one, when some
-// are in no message and the message before is a minute old. made says that none is left over.
+// makeMessage makes a message about the firings of a rule, up to the last one, that are in no
+// message yet. It waits until the message before is a minute old. made says whether no firing is
+// left over.
 func (o *Outbox) makeMessage(ctx context.Context, rule *alerts.Rule, last errata.Position) (made bool, err error) {
 	was, revision, err := o.progressOf(ctx, rule.ID)
 	if err != nil {

@@ -29,7 +29,7 @@ var mutations = []mutation{
 	{
 		Name: "a-message-comes-before-its-records",
 		Edits: []edit{{"alerts/outbox/outbox.go",
-			"errata.PositionOf(folded+1, 0))", "math.MaxUint64+0*errata.PositionOf(folded+1, 0))"}},
+			"end := errata.PositionOf(folded+1, 0)", "end := math.MaxUint64 + 0*errata.PositionOf(folded, 0)"}},
 		Package: "./alerts/outbox", Run: "^TestMessagesWaitForTheirRecords$",
 	},
 	{
