@@ -94,9 +94,9 @@ func sourceMarks(ctx context.Context, log Log, each func(name string, mark Sourc
 }
 
 // GoOnAfterMark gives the next message of a restored queue a higher number than the mark on
-// the log has. In a backup the log is younger than the queue, so the mark may be that of a
-// message which the queue lacks. A new message with such a number would be taken for a
-// repeat, and be lost. The queue must not take messages before.
+// the log has. A backup copies the queue before the log, so the mark may be that of a message
+// that the copy of the queue lacks. A new message with such a number would be taken for a
+// repeat, and be lost. Until this has returned, the queue must take no messages.
 func GoOnAfterMark(ctx context.Context, log Log, queue string) error {
 	stream, err := log.JetStream.Stream(ctx, queue)
 	if err != nil {
@@ -115,7 +115,7 @@ func GoOnAfterMark(ctx context.Context, log Log, queue string) error {
 	})
 }
 
-// epochOf is the epoch of the queue's marks.
+// epochOf is the epoch that marks of this queue have.
 func epochOf(queue *jetstream.StreamInfo) int64 {
 	return made.At(queue.Created, queue.Config.Metadata).UnixNano()
 }

@@ -40,7 +40,7 @@ func (r *Reader) Fired(ctx context.Context, after, before errata.Position) (last
 }
 
 // Firings are the first firings of a rule behind one place on the log and up to another, at
-// most limit, in the order of the log; all is how many there are. Errors: store_unavailable.
+// most limit, in the order of the log. all says how many there are without the limit. Errors: store_unavailable.
 func (r *Reader) Firings(ctx context.Context, rule string, after, last errata.Position, limit int) (first []alerts.Firing, all uint64, err error) {
 	ctx, stop := bounded(ctx, r.patience)
 	defer stop()
@@ -61,7 +61,7 @@ func (r *Reader) Firings(ctx context.Context, rule string, after, last errata.Po
 	return first, all, nil
 }
 
-// firingOf reads a firing, and how many there are.
+// firingOf reads a row of firings.sql: a firing, and how many there are without the limit.
 func firingOf(row driver.Rows) (f alerts.Firing, all uint64, err error) {
 	var (
 		book, level      int8
