@@ -42,14 +42,15 @@ func newServe(t *terminal) *cobra.Command {
 // serve runs the service until ctx ends.
 func serve(ctx context.Context, t *terminal, c *config) error {
 	logger := newLogger(t.err, c.logLevel, c.logFormat)
-	c.service.ClickHouseMemory = memory.Size(t.lookup, c.service.ClickHouseDSN == "", logger)
+	sized := memory.Size(t.lookup, c.service.ClickHouseDSN == "", logger)
+	c.service.ClickHouseMemory = sized.Engine
 	background.WakeTogether()
-	atRest, end := context.WithCancel(ctx)
-	var giving sync.WaitGroup
-	giving.Go(func() { memory.GiveBack(atRest) })
+	served, end := context.WithCancel(ctx)
+	var tending sync.WaitGroup
+	tending.Go(func() { sized.Tend(served) })
 	defer func() {
 		end()
-		giving.Wait()
+		tending.Wait()
 	}()
 	if c.openSecret != "" {
 		logger.Warn("the configuration file holds a password and can be read by other users; make it 0600", "file", c.openSecret)

@@ -23,10 +23,11 @@ const (
 	shareEmbedded = 0.4
 	shareEngine   = 0.5
 	minLimit      = 128 << 20
-	// maxLimit keeps the service and an embedded ClickHouse at about 1 GB under a flood of new
+	// usualLimit keeps the service and an embedded ClickHouse at about 1 GB under a flood of new
 	// problems. ClickHouse takes 400 to 440 MB of that. Without this limit both take 1.5 GB. The
-	// flood is folded no faster then, but a replay of it is a quarter faster.
-	maxLimit = 600 << 20
+	// flood is folded no faster then, but a replay of it is a quarter faster. More is for what
+	// lives; see limits.
+	usualLimit = 600 << 20
 	// An engine with less than minEngine refuses inserts, and with more than maxEngine it
 	// gains nothing.
 	minEngine = 256 << 20
@@ -41,39 +42,52 @@ const roomOfLimit = 8
 // living, and so lets twice as much gather between its runs.
 var room []byte
 
+// Sized is the memory that a process may have.
+type Sized struct {
+	// Engine is what an engine in the same container may take, in bytes, 0 when nothing is
+	// known.
+	Engine int64
+	heap   limits // without any where the environment says what holds
+}
+
 // Size sets Go's soft memory limit, and gives the garbage collector room below it, unless
 // the environment has GOMEMLIMIT or GOGC. The limit makes the collector run before the
 // kernel kills the process for want of memory. embedded says that ClickHouse is in the same
-// container; engine is the memory that it may take, 0 when nothing is known.
-func Size(lookup func(name string) (string, bool), embedded bool, logger *slog.Logger) (engine int64) {
+// container.
+func Size(lookup func(name string) (string, bool), embedded bool, logger *slog.Logger) (s Sized) {
 	total := available(os.ReadFile)
-	limit := limitOf(total, embedded)
-	if limit == 0 {
-		return 0
+	heap := limitsOf(total, embedded)
+	if heap.most == 0 {
+		return s
 	}
 	if embedded {
-		engine = engineOf(total)
+		s.Engine = engineOf(total)
 	}
 	if _, set := lookup("GOMEMLIMIT"); !set {
-		debug.SetMemoryLimit(limit)
-		logger.Debug("soft memory limit set", "bytes", limit)
+		s.heap = heap
+		debug.SetMemoryLimit(heap.least)
+		logger.Debug("soft memory limit set", "bytes", heap.least, "most", heap.most)
 	}
 	if _, set := lookup("GOGC"); !set {
-		room = make([]byte, limit/roomOfLimit/2)
+		room = make([]byte, heap.least/roomOfLimit/2)
 	}
-	return engine
+	return s
 }
 
-// limitOf is the limit in so much memory, 0 for none when that is not known.
-func limitOf(total int64, embedded bool) int64 {
-	switch {
-	case total <= 0:
-		return 0
-	case embedded:
-		return min(maxLimit, max(minLimit, int64(float64(total)*shareEmbedded)))
-	default:
-		return min(maxLimit, max(minLimit, int64(float64(total)*shareAlone)))
+// limits are bounds of the soft limit of the heap, in bytes.
+type limits struct{ least, most int64 }
+
+// limitsOf are the limits in so much memory, none when that is not known.
+func limitsOf(total int64, embedded bool) limits {
+	share := shareAlone
+	if embedded {
+		share = shareEmbedded
 	}
+	if total <= 0 {
+		return limits{}
+	}
+	most := max(minLimit, int64(float64(total)*share))
+	return limits{least: min(usualLimit, most), most: most}
 }
 
 // engineOf is what an engine may take of so much memory.

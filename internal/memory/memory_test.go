@@ -15,9 +15,12 @@ func TestSize(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(before); room = nil })
 	set := map[string]bool{"GOMEMLIMIT": true, "GOGC": true}
 	size := func(embedded bool) (limit, heap int64) {
-		engine := Size(func(name string) (string, bool) { return "", set[name] }, embedded, slog.New(slog.DiscardHandler))
-		if (engine > 0) != embedded {
-			t.Errorf("%d bytes for the engine, embedded %v", engine, embedded)
+		sized := Size(func(name string) (string, bool) { return "", set[name] }, embedded, slog.New(slog.DiscardHandler))
+		if (sized.Engine > 0) != embedded {
+			t.Errorf("%d bytes for the engine, embedded %v", sized.Engine, embedded)
+		}
+		if follows := sized.heap != (limits{}); follows == set["GOMEMLIMIT"] {
+			t.Errorf("the limit follows what lives: %v, and the environment sets it: %v", follows, set["GOMEMLIMIT"])
 		}
 		return debug.SetMemoryLimit(-1), int64(len(room))
 	}
@@ -40,14 +43,17 @@ func TestSize(t *testing.T) {
 	}
 }
 
-func TestLimitOf(t *testing.T) {
+func TestLimitsOf(t *testing.T) {
 	for _, c := range []struct {
-		total    int64
-		embedded bool
-		want     int64
-	}{{0, true, 0}, {64 << 20, true, minLimit}, {1000 << 20, true, 400 << 20}, {500 << 20, false, 400 << 20}, {64 << 30, true, maxLimit}, {64 << 30, false, maxLimit}} {
-		if got := limitOf(c.total, c.embedded); got != c.want {
-			t.Errorf("of %d, embedded %v: %d, want %d", c.total, c.embedded, got, c.want)
+		total       int64
+		embedded    bool
+		least, most int64
+	}{
+		{0, true, 0, 0}, {64 << 20, true, minLimit, minLimit}, {1000 << 20, true, 400 << 20, 400 << 20}, {500 << 20, false, 400 << 20, 400 << 20},
+		{10_000 << 20, true, usualLimit, 4000 << 20}, {10_000 << 20, false, usualLimit, 8000 << 20},
+	} {
+		if got, want := limitsOf(c.total, c.embedded), (limits{c.least, c.most}); got != want {
+			t.Errorf("of %d, embedded %v: %d, want %d", c.total, c.embedded, got, want)
 		}
 	}
 }
@@ -61,7 +67,7 @@ func TestEngineOf(t *testing.T) {
 		if got != want {
 			t.Errorf("of %d: %d, want %d", total, got, want)
 		}
-		if both := got + limitOf(total, true); total >= 512<<20 && both > total*9/10+1<<20 {
+		if both := got + limitsOf(total, true).least; total >= 512<<20 && both > total*9/10+1<<20 {
 			t.Errorf("of %d the engine and the heap may take %d", total, both)
 		}
 	}

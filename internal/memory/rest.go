@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// restCheck is how often it is looked whether the process is at rest.
-	restCheck = 10 * time.Second
+	// tendEvery is how often it is looked what lives, and whether the process is at rest.
+	tendEvery = 10 * time.Second
 	// restBytes is what a process at rest allocates at most between two looks. The timers
 	// of a service that nobody uses allocate a tenth of it, and one event a few KB.
 	restBytes = 8 << 20
@@ -18,16 +18,18 @@ const (
 	worthBytes = 32 << 20
 )
 
-// GiveBack gives memory that the heap does not need back to the machine whenever the process
-// has come to rest, until ctx ends. Go keeps it by itself, up to the size at which the heap is
-// collected next, so that a service would hold for good what it took under load.
-func GiveBack(ctx context.Context) {
-	ticker := time.NewTicker(restCheck)
+// Tend looks after the heap until ctx ends. It lets the limit follow what lives, and gives memory
+// that the heap does not need back to the machine whenever the process has come to rest. Go keeps
+// it by itself, up to the size at which the heap is collected next, so that a service would hold
+// for good what it took under load.
+func (s Sized) Tend(ctx context.Context) {
+	ticker := time.NewTicker(tendEvery)
 	defer ticker.Stop()
 	giver := newGiver()
 	for {
 		select {
 		case <-ticker.C:
+			s.heap.follow()
 			giver.look()
 		case <-ctx.Done():
 			return

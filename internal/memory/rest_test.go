@@ -57,16 +57,16 @@ func collections() uint32 {
 }
 
 // It looks by itself, and ends with its context.
-func TestGiveBackEnds(t *testing.T) {
+func TestTendEnds(t *testing.T) {
 	takeMuch()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		before := collections()
-		go func() { defer close(ended); GiveBack(ctx) }()
-		time.Sleep(restCheck + time.Second) // reason: in the bubble, where no time passes
+		go func() { defer close(ended); Sized{}.Tend(ctx) }()
+		time.Sleep(tendEvery + time.Second) // reason: in the bubble, where no time passes
 		if collections() == before {
-			t.Errorf("nothing was given back after %v", restCheck+time.Second)
+			t.Errorf("nothing was given back after %v", tendEvery+time.Second)
 		}
 		end()
 		<-ended

@@ -74,7 +74,8 @@ const allRows = "flood,single,sentry,sentry-cpu,ndjson,otlp,fold,visible,list,oc
 func main() {
 	b := &bench{out: os.Stdout, sizes: defaultSizes}
 	// As the service does.
-	memory.Size(os.LookupEnv, true, slog.New(slog.DiscardHandler))
+	sized := memory.Size(os.LookupEnv, true, slog.New(slog.DiscardHandler))
+	go sized.Tend(context.Background()) // ends with the process
 	background.WakeTogether()
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each row; medians are printed")
 	flag.DurationVar(&b.span, "span", 3*time.Second, "length of one run of load")
