@@ -19,9 +19,9 @@ const (
 	// spillBytes is how large the file of spilled records may become: with 300 bytes for each,
 	// 1.7 million. Its index takes 40 MB of memory then.
 	spillBytes = 512 << 20
-	// bulkRecords is how many a generation has at least that a single batch has filled. A
-	// service that keeps up with the log has batches of some thousands.
-	bulkRecords = 1 << 16
+	// bulkRecords is how many records a batch adds at least that catches up with the log. A
+	// service that keeps up has batches of some thousands, and full ones have 30,000 to 50,000.
+	bulkRecords = 1 << 14
 )
 
 // remembered are the current records that were used last, in two generations: the older
@@ -30,6 +30,9 @@ const (
 type remembered struct {
 	limit      int // records of a generation
 	young, old map[recordKey]*errata.Record
+	begun      int // how many records young had at the last turn
+	// youngBulk and oldBulk say that a batch which catches up has added to the generation.
+	youngBulk, oldBulk bool
 
 	folder  string // of the file, "" for none
 	log     *slog.Logger
@@ -49,13 +52,16 @@ func (r *remembered) close() {
 	}
 }
 
-// turn begins a new generation when the young one is full. What was put behind the last
-// turn is still there behind this one.
+// turn is called before each batch. It begins a new generation when the young one is full. What
+// was put behind the last turn is still there behind this one.
 func (r *remembered) turn() {
+	r.youngBulk = r.youngBulk || len(r.young)-r.begun >= bulkRecords
 	if len(r.young) >= r.limit {
 		r.tell(r.spill())
-		r.old, r.young = r.young, make(map[recordKey]*errata.Record, r.limit)
+		r.old, r.oldBulk = r.young, r.youngBulk
+		r.young, r.youngBulk = make(map[recordKey]*errata.Record, r.limit), false
 	}
+	r.begun = len(r.young)
 }
 
 // tell logs an error of the file, without which records are read from ClickHouse.
@@ -65,14 +71,14 @@ func (r *remembered) tell(err error) {
 	}
 }
 
-// spill puts the records of the old generation into the file. Where a batch fills a generation,
-// the log is being caught up with, most records are new, and the time counts: those are not
-// kept, and neither are those before, which they may have changed.
+// spill puts the records of the old generation into the file. While the log is caught up with,
+// most records are new, and the time counts: those are not kept, and neither are those before,
+// which they may have changed.
 func (r *remembered) spill() (err error) {
 	if r.folder == "" || len(r.old) == 0 {
 		return nil
 	}
-	if len(r.old) >= bulkRecords {
+	if r.oldBulk {
 		return r.clear()
 	}
 	if r.file == nil {

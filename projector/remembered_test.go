@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -126,6 +127,32 @@ func TestCatchingUpSpillsNothing(t *testing.T) {
 	r.generations(20_000, 20_004)
 	if n := r.count(10); n != 0 {
 		t.Errorf("%d records are found of before the batch", n)
+	}
+}
+
+// TestFullBatchesSpillNothing: the full batches of a log that is caught up with may be smaller than
+// a generation. Batches of a service that keeps up are kept, however many fill a generation.
+func TestFullBatchesSpillNothing(t *testing.T) {
+	for _, c := range []struct {
+		batch, batches int
+		kept           bool
+	}{{30_000, 6, false}, {maxBatchRecords, 4, false}, {7_000, 20, true}} {
+		r := newRemembered(rememberedRecords, t.TempDir(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+		t.Cleanup(r.close)
+		n := uint32(0)
+		for range c.batches {
+			r.turn()
+			for range c.batch {
+				key := recordKey{book: errata.BookSystem}
+				binary.LittleEndian.PutUint32(key.signature[:], n)
+				r.put(key, &errata.Record{Book: key.book, Signature: key.signature, Status: errata.StatusOpen})
+				n++
+			}
+		}
+		first := recordKey{book: errata.BookSystem}
+		if kept := r.find(first) != nil; kept != c.kept || len(r.young)+len(r.old) == int(n) {
+			t.Errorf("%d batches of %d: the first record is kept: %v, want %v; %d are in memory", c.batches, c.batch, kept, c.kept, len(r.young)+len(r.old))
+		}
 	}
 }
 
