@@ -2,6 +2,7 @@ package projector_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,28 @@ func (o *observedInserts) inserts() []bool {
 }
 
 // The merges of a rebuild wait until its tables are the live ones, also behind its last batch.
-func TestMergesWaitForARebuild(t *testing.T) {
+func TestMergesWaitForARebuild(t *testing.T) { testMergesOfARebuild(t, true) }
+
+// Those of a long one begin before, and wait again for the comparison.
+func TestMergesWaitForTheComparison(t *testing.T) {
+	t.Cleanup(projector.SetHeldBatches(2))
+	testMergesOfARebuild(t, true)
+}
+
+// Where the merges of the live tables cannot be stopped, the rebuild ends all the same.
+func TestMergesThatCannotWaitForTheComparison(t *testing.T) { testMergesOfARebuild(t, false) }
+
+// unstoppable is a connection on which merges cannot be stopped.
+type unstoppable struct{ driver.Conn }
+
+func (u unstoppable) Exec(ctx context.Context, statement string, args ...any) error {
+	if strings.Contains(statement, "SYSTEM STOP MERGES") {
+		return errors.New("merges cannot be stopped")
+	}
+	return u.Conn.Exec(ctx, statement, args...)
+}
+
+func testMergesOfARebuild(t *testing.T, stoppable bool) {
 	t.Cleanup(projector.SetBatchSize(2))
 	l := newLedger(t)
 	for i := range 7 {
@@ -50,23 +72,27 @@ func TestMergesWaitForARebuild(t *testing.T) {
 	stop()
 	cfg := l.config()
 	cfg.Own = true
+	if !stoppable {
+		cfg.ClickHouse = unstoppable{cfg.ClickHouse}
+	}
 	p := must(t, cfg)
 	rebuild := l.rebuild()
-	compared, waited := 0, false
+	compared, waited, liveWaited := 0, false, false
 	rebuild.Connect = func(database string) (driver.Conn, error) {
 		conn, err := l.Connect(t.Context(), database)
 		return heard{Conn: conn, after: func(statement string) {
 			if strings.HasPrefix(statement, countsRecords) {
 				compared++
 				waited = conn.Exec(t.Context(), "OPTIMIZE TABLE records FINAL") != nil
+				liveWaited = l.ClickHouse.Exec(t.Context(), "OPTIMIZE TABLE occurrences FINAL") != nil
 			}
 		}}, err
 	}
 	if comparison, err := projector.Rebuild(t.Context(), p, rebuild); err != nil || !comparison.Swapped {
 		t.Fatalf("rebuilt: %+v, %v", comparison, err)
 	}
-	if compared != 1 || !waited {
-		t.Errorf("compared %d times, and merges waited then: %v", compared, waited)
+	if compared != 1 || !waited || liveWaited != stoppable {
+		t.Errorf("compared %d times, and merges waited then: %v, those of the live tables: %v", compared, waited, liveWaited)
 	}
 	for _, table := range []string{"records", "occurrences"} {
 		if l.Optimize(table) {
@@ -78,6 +104,8 @@ func TestMergesWaitForARebuild(t *testing.T) {
 // Merges wait while a session that begins behind writes its first full batches, and only then.
 func TestMergesWaitForACatchUp(t *testing.T) {
 	t.Cleanup(projector.SetBatchSize(2))
+	const held = 20
+	t.Cleanup(projector.SetHeldBatches(held))
 	l := newLedger(t)
 	n := 0
 	fill := func(blocks int) {
@@ -100,8 +128,8 @@ func TestMergesWaitForACatchUp(t *testing.T) {
 	l.barrier()
 	saw := conn.inserts()
 	// The last of them is written while the next one is prepared.
-	if begin := slices.Index(saw, true); begin < 0 || begin > 1 || slices.Contains(saw[begin:19], false) || slices.Contains(saw[20:], true) {
-		t.Errorf("merges waited at the inserts %v, want the first 20, perhaps without the first one", saw)
+	if begin := slices.Index(saw, true); begin < 0 || begin > 1 || slices.Contains(saw[begin:held-1], false) || slices.Contains(saw[held:], true) {
+		t.Errorf("merges waited at the inserts %v, want the first %d, perhaps without the first one", saw, held)
 	}
 	fill(5)
 	l.barrier()

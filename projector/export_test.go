@@ -46,6 +46,11 @@ func SetBatchSize(records int) (restore func()) {
 	return set(&batchRecords, records)
 }
 
+// SetHeldBatches lets merges wait for so many full batches.
+func SetHeldBatches(batches int) (restore func()) {
+	return set(&heldBatches, batches)
+}
+
 // SetRemembered lets a committer remember fewer records.
 func SetRemembered(records int) (restore func()) {
 	return set(&rememberedRecords, records)

@@ -48,7 +48,25 @@ var mutations = []mutation{
 		Name: "merges-stay-stopped-behind-a-replay",
 		Edits: []edit{{"projector/merges.go",
 			"for _, table := range other.merges.held() {", "for _, table := range []string{} {"}},
-		Package: "./projector", Run: "^TestMergesWaitForARebuild$",
+		Package: "./projector", Run: "^TestMergesThatCannotWaitForTheComparison$",
+	},
+	{
+		Name: "a-replay-compares-beside-merges",
+		Edits: []edit{{"projector/rebuild.go",
+			"_, err = r.next.store.merges.Hold(ctx, projectionTables...)", "_ = 0"}},
+		Package: "./projector", Run: "^TestMergesWaitForTheComparison$",
+	},
+	{
+		Name: "full-batches-are-spilled",
+		Edits: []edit{{"projector/remembered.go",
+			"len(r.young)-r.begun >= bulkRecords", "len(r.young)-r.begun >= 1<<16"}},
+		Package: "./projector", Run: "^TestFullBatchesSpillNothing$",
+	},
+	{
+		Name: "the-limit-of-the-heap-stays",
+		Edits: []edit{{"internal/memory/follow.go",
+			"		debug.SetMemoryLimit(limit)\n", "		_ = limit\n"}},
+		Package: "./internal/memory", Run: "^TestFollow$",
 	},
 	{
 		Name: "what-a-search-sees-is-guessed",
