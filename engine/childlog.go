@@ -23,6 +23,10 @@ const (
 // "temporarily pauses" tasks. They go on within a second, and there is nothing to do.
 const schedulePool = "BackgroundSchedulePool/"
 
+// mergeEnded are in what ClickHouse reports of a merge or a mutation that was told to end: this
+// service holds merges, or drops the table.
+var mergeEnded = []string{"Cancelled merging parts", "Cancelled mutating parts", "MergeMutateSelectedEntry was not finalized"}
+
 // childLog turns what the child writes into log records. It is an io.Writer
 // for one run of the child.
 type childLog struct {
@@ -85,7 +89,7 @@ func (c *childLog) line(text string) {
 		if component == "executeQuery" || strings.Contains(component, "TCPHandler") {
 			return
 		}
-		if strings.HasPrefix(component, schedulePool) {
+		if strings.HasPrefix(component, schedulePool) || isMergeEnded(message) {
 			level = min(level, slog.LevelDebug)
 		}
 		c.log.Log(context.Background(), level, message, "component", component)
@@ -105,6 +109,10 @@ func (c *childLog) line(text string) {
 	if c.tail = append(c.tail, text); len(c.tail) > tailLines {
 		c.tail = c.tail[1:]
 	}
+}
+
+func isMergeEnded(message string) bool {
+	return slices.ContainsFunc(mergeEnded, func(part string) bool { return strings.Contains(message, part) })
 }
 
 // parseChildLine reads one line of ClickHouse's log:

@@ -17,6 +17,7 @@ const childOutput = `2026.11.21 06:35:08.567568 [ 321 ] {} <Warning> Access(user
 2026.11.21 06:35:09.177448 [ 341 ] {} <Error> MergeTreeBackgroundExecutor: Code: 241. DB::Exception: memory (in query: INSERT 'a secret')
 2026.11.21 06:35:09.177474 [ 341 ] {} <Fatal> BaseDaemon: (version 26.7) Received signal 11
 2026.11.21 06:35:09.178000 [ 344 ] {} <Warning> BackgroundSchedulePool/BgStrmSchPool: Temporarily pause scheduling of tasks with id 1
+2026.11.21 06:35:09.178100 [ 345 ] {} <Error> virtual bool DB::MergePlainMergeTreeTask::executeStep(): Exception is in merge_task.: Code: 236. DB::Exception: Cancelled merging parts. (ABORTED)
 Code: 76. DB::Exception: Cannot lock file /data/status. (CANNOT_OPEN_FILE)
 errata-engine: something of ours
 `
@@ -25,6 +26,7 @@ const childRecords = `level=WARN msg="a directory is missing" component="Access(
 level=ERROR msg="Code: 241. DB::Exception: memory" component=MergeTreeBackgroundExecutor
 level=ERROR msg="(version 26.7) Received signal 11" component=BaseDaemon
 level=DEBUG msg="Temporarily pause scheduling of tasks with id 1" component=BackgroundSchedulePool/BgStrmSchPool
+level=DEBUG msg="Exception is in merge_task.: Code: 236. DB::Exception: Cancelled merging parts. (ABORTED)" component="virtual bool DB::MergePlainMergeTreeTask::executeStep()"
 level=WARN msg="Code: 76. DB::Exception: Cannot lock file /data/status. (CANNOT_OPEN_FILE)"
 level=WARN msg="errata-engine: something of ours"
 `
