@@ -80,6 +80,10 @@ func TestReady(t *testing.T) {
 		{"far behind and getting on",
 			wellness{projection: projector.Status{Checkpoint: at(7), Lag: time.Hour}},
 			wellness{projection: projector.Status{Checkpoint: at(8), Lag: time.Hour}}, ""},
+		{"a long command that gets on",
+			wellness{projection: projector.Status{Checkpoint: projector.Checkpoint{Row: 3, Sequence: 7}, Lag: time.Hour}},
+			wellness{projection: projector.Status{Checkpoint: projector.Checkpoint{Row: 4, Sequence: 7}, Lag: time.Hour}}, ""},
+		{"a long statement of a command", wellness{}, wellness{projection: projector.Status{Lag: time.Hour, Working: true}}, ""},
 		{"an alarm stands", wellness{}, wellness{alarms: []errata.Alarm{{Name: "log-gap"}}}, errata.KindDegraded},
 		{"stuck with an error", wellness{}, wellness{projection: projector.Status{Err: errAway}}, errata.KindStoreUnavailable},
 		{"an error, and getting on again",
@@ -195,6 +199,11 @@ func TestRecordsThatStandStill(t *testing.T) {
 	look(readyLag+time.Second, false)
 	state.projection.Checkpoint = projector.Checkpoint{Row: 7, Sequence: 12}
 	look(time.Second, true)
+	state.log.Last, state.projection.Working = 13, true
+	look(time.Second, true)
+	look(commandPatience, true)
+	state.projection.Lag = time.Hour
+	look(time.Second, false)
 }
 
 func TestLogRemembersTrouble(t *testing.T) {

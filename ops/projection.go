@@ -15,6 +15,11 @@ import (
 // ready. Half the maximum load stays below one second.
 const readyLag = 30 * time.Second
 
+// commandPatience is how long the records may stand still while a command changes many of them:
+// a cleanup of ten million records removed nothing in its first 100 s. A container that counts as
+// unhealthy may be restarted, and the command would begin this step again.
+const commandPatience = 15 * time.Minute
+
 // Projection says whether the records follow the log. It is safe for concurrent
 // use.
 type Projection struct {
@@ -22,13 +27,16 @@ type Projection struct {
 	log    *Log
 
 	mu    sync.Mutex
-	seen  uint64    // the checkpoint when it was last looked at
+	seen  place     // when it was last looked at
 	moved time.Time // when it was last seen to have moved
 	// waits is when the records were first seen at the row of the checkpoint waitsAt while the log
 	// had more, zero while they are complete.
 	waits   time.Time
 	waitsAt uint64
 }
+
+// place is where a checkpoint stands. The steps of a long command have rows of their own.
+type place struct{ row, sequence uint64 }
 
 // NewProjection watches the projector whose status is given.
 func NewProjection(status func() projector.Status, log *Log) *Projection {
@@ -41,8 +49,9 @@ func (p *Projection) progress() (status projector.Status, still time.Duration) {
 	status = p.status()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := p.log.now(); p.moved.IsZero() || status.Checkpoint.Sequence != p.seen {
-		p.seen, p.moved = status.Checkpoint.Sequence, now
+	at := place{status.Checkpoint.Row, status.Checkpoint.Sequence}
+	if now := p.log.now(); p.moved.IsZero() || at != p.seen {
+		p.seen, p.moved = at, now
 	}
 	return status, p.log.now().Sub(p.moved)
 }
@@ -65,14 +74,23 @@ func (p *Projection) waiting(row, behind uint64) time.Duration {
 
 // Ready is nil when the records are at most 30 s behind the log, or moved
 // within the last 30 s: to refuse readers while the projector catches up after
-// an outage would help nobody. Kind: store_unavailable.
+// an outage would help nobody. A command that changes many records has more time.
+// Kind: store_unavailable.
 func (p *Projection) Ready(context.Context) error {
 	status, still := p.progress()
-	if status.Lag <= readyLag && status.Err == nil || still <= readyLag {
+	if status.Lag <= readyLag && status.Err == nil || still <= patience(status) {
 		return nil
 	}
 	return errata.Errorf(errata.KindStoreUnavailable,
 		"The records are behind the log and do not get on. Events are taken and safe.").Because(status.Err)
+}
+
+// patience is how long the records may stand still.
+func patience(status projector.Status) time.Duration {
+	if status.Working {
+		return commandPatience
+	}
+	return readyLag
 }
 
 // Check says how far the records follow the log.
@@ -86,8 +104,11 @@ func (p *Projection) Check(ctx context.Context) errata.Check {
 		if n > 0 {
 			c.Detail += fmt.Sprintf(", %d facts to go", n)
 		}
+		if status.Working {
+			c.Detail += ", a change of many records is under way"
+		}
 		if waiting := p.waiting(status.Checkpoint.Row, n); waiting > readyLag {
-			c.Detail, stands = c.Detail+fmt.Sprintf(", and no step for %v", waiting.Round(time.Second)), true
+			c.Detail, stands = c.Detail+fmt.Sprintf(", and no step for %v", waiting.Round(time.Second)), waiting > patience(status)
 		}
 	}
 	if status.Checkpoint.Outdated() {

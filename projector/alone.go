@@ -12,6 +12,8 @@ import (
 // before it are in the tables; before is the checkpoint there. It returns the last
 // step, which it has applied.
 func (c *committer) workAlone(ctx context.Context, cmd *command, before Checkpoint) (*commit, error) {
+	c.p.working.Store(true)
+	defer c.p.working.Store(false)
 	switch {
 	case cmd.snapshot == nil && c.cp.Row == 0:
 		// Nothing has been written yet, neither a record to be changed nor the row

@@ -31,11 +31,15 @@ func (c *committer) progressOf(ctx context.Context, cmd *command, chunks func(co
 	return SweepProgress{Sequence: cmd.sequence, Chunks: n}, err
 }
 
-// step commits one chunk, after which the command has come so far.
+// step commits one chunk, after which the command has come so far, and tells that.
 func (c *committer) step(ctx context.Context, chunk *commit, progress SweepProgress) error {
 	chunk.from, chunk.to = c.cp, c.cp.next(c.cp.Sequence)
 	chunk.to.Sweep = progress
-	return c.apply(ctx, chunk)
+	if err := c.apply(ctx, chunk); err != nil {
+		return err
+	}
+	c.p.tell(Status{Checkpoint: chunk.to})
+	return nil
 }
 
 // workInChunks carries out a command chunk by chunk, as sweepAll does: the

@@ -3,6 +3,7 @@ package projector_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,15 +58,28 @@ func TestRulesAmongManyRecords(t *testing.T) {
 }
 
 // TestCommandOverManyRecords: a command over a filter does not fill the memory with the records that
-// it changes. (8 M records took 6 GB, until the process ended.)
+// it changes (8 M records took 6 GB, until the process ended), and the status tells each of its
+// steps. (A service counted as one that is not ready after 30 s of such a command.)
 func TestCommandOverManyRecords(t *testing.T) {
 	const records, most = 60_000, 16 << 20
 	l := newLedger(t)
 	l.appendMany(records)
 	l.folded() // by a projector that has ended
-	_, stop := l.start()
-	defer stop()
+	var p *projector.Projector
+	told := map[uint64]bool{}
+	conn := &observedInserts{Conn: l.ClickHouse, waits: func() bool {
+		s := p.Status()
+		if s.Working {
+			told[s.Checkpoint.Row] = true
+		}
+		return s.Working
+	}}
+	cfg := l.config()
+	cfg.ClickHouse = conn
+	p = must(t, cfg)
+	l.run(p)
 	l.barrier()
+	conn.inserts()
 	before := heapAlive()
 	changed, err := l.commander.MoveMatching(t.Context(), nil, []byte(`{"types":"system,database"}`), errata.StatusMuted)
 	if err != nil || changed.Total() != records {
@@ -73,6 +87,11 @@ func TestCommandOverManyRecords(t *testing.T) {
 	}
 	if after := heapAlive(); after > before+most {
 		t.Errorf("%d MB live before the command and %d MB after it, want at most %d MB more", before>>20, after>>20, most>>20)
+	}
+	saw := conn.inserts()
+	l.barrier() // the answer may come before the end of the command
+	if len(saw) < 4 || len(told) != len(saw) || slices.Contains(saw, false) || p.Status().Working {
+		t.Errorf("%d inserts of the command, of which the status told %d rows; a command was under way: %v, and afterwards %v", len(saw), len(told), saw, p.Status().Working)
 	}
 }
 

@@ -88,6 +88,7 @@ type Projector struct {
 	// and of the one whose records are being written, in Unix nanoseconds, 0 for none. They
 	// are for the lag.
 	open, preparing, writing atomic.Int64
+	working                  atomic.Bool // see Status
 	lossAccepted             atomic.Bool // see AcceptLoss
 	catchUp                  *catchUp    // of all sessions of a rebuild; nil when each has its own
 
@@ -294,7 +295,7 @@ func (p *Projector) run(ctx context.Context) {
 	tell := background.Tell(p.cfg.Logger.Error, "projector starts over")
 	background.Loop{
 		Do: func(ctx context.Context) error { return p.session(ctx, 0) }, Pauses: pauses,
-		Reached: func() any { return p.Status().Checkpoint.Sequence },
+		Reached: func() any { return p.Status().Checkpoint.Row },
 		Failed: func(err error, row int) {
 			p.failed(err)
 			if errors.Is(err, ErrRaceLost) {

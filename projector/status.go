@@ -18,6 +18,9 @@ type Status struct {
 	// Lag is how long the oldest known fact that is not in the records yet has
 	// waited; 0 when all are.
 	Lag time.Duration
+	// Working says that a command is being carried out that may change all records. The facts
+	// behind it wait, and a single statement of it may take minutes.
+	Working bool
 	// Err is the last error, nil when the projector works again.
 	Err error
 }
@@ -25,7 +28,7 @@ type Status struct {
 // Status returns the current state.
 func (p *Projector) Status() Status {
 	s := *p.status.Load()
-	s.Lag = p.lag()
+	s.Lag, s.Working = p.lag(), p.working.Load()
 	return s
 }
 

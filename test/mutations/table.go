@@ -57,6 +57,12 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestMergesWaitForTheComparison$",
 	},
 	{
+		Name: "steps-of-a-long-command-are-not-told",
+		Edits: []edit{{"projector/chunks.go",
+			"	c.p.tell(Status{Checkpoint: chunk.to})\n", ""}},
+		Package: "./projector", Run: "^TestCommandOverManyRecords$",
+	},
+	{
 		Name: "full-batches-are-spilled",
 		Edits: []edit{{"projector/remembered.go",
 			"len(r.young)-r.begun >= bulkRecords", "len(r.young)-r.begun >= 1<<16"}},
