@@ -30,8 +30,8 @@ func (c *catchUp) before(ctx context.Context, b *batch) error {
 	full := b.full() && b.command == nil
 	c.batches++
 	switch {
-	case c.batches > heldBatches, !full && c.release != nil && !c.rebuild:
-		return c.end(ctx)
+	case c.batches > heldBatches, !full && c.release != nil && !c.rebuild, parseCommand(b.command).alone():
+		return c.end(ctx) // an erasure waits for a mutation, which waits with the merges
 	case !full, c.release != nil: // the very first batch is taken before it is full
 		return nil
 	}

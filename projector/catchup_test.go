@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -50,6 +51,27 @@ func TestMergesWaitForTheComparison(t *testing.T) {
 
 // Where the merges of the live tables cannot be stopped, the rebuild ends all the same.
 func TestMergesThatCannotWaitForTheComparison(t *testing.T) { testMergesOfARebuild(t, false) }
+
+// An erasure waits for a mutation, which waits with the merges. So it ends the wait.
+func TestErasureBehindFullBatches(t *testing.T) {
+	t.Cleanup(projector.SetBatchSize(2))
+	l := newLedger(t)
+	for i := range 7 {
+		l.append(event(fmt.Sprint("problem ", i), fmt.Sprint(i)))
+	}
+	_, stop := l.start()
+	if _, err := l.commander.Erase(t.Context(), []string{"u-77"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	cfg := l.config()
+	cfg.Own = true
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if comparison, err := projector.Rebuild(ctx, must(t, cfg), l.rebuild()); err != nil || !comparison.Swapped {
+		t.Fatalf("rebuilt: %+v, %v", comparison, err)
+	}
+}
 
 // unstoppable is a connection on which merges cannot be stopped.
 type unstoppable struct{ driver.Conn }

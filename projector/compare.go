@@ -104,8 +104,31 @@ func (r *rebuild) position(ctx context.Context) (cp Checkpoint, ahead uint64, er
 	return cp, min(max(r.live.Shown(), rolled.hourly, rolled.deployments, rolled.occurrences), log.Last), nil
 }
 
+// holdMerges lets merges wait until goOn is called: with them a comparison takes longer, and the
+// live projection stands still meanwhile. Nothing may be folded before goOn, because an erasure
+// waits for a mutation of the table.
+func (p *Projector) holdMerges(ctx context.Context) (goOn func()) {
+	if !p.cfg.Own {
+		return func() {}
+	}
+	release, err := p.store.merges.Hold(ctx, projectionTables...)
+	if err != nil {
+		p.cfg.Logger.Warn("merges go on while a replay compares, which takes longer", "error", err)
+		return func() {}
+	}
+	return func() {
+		if err := release(context.WithoutCancel(ctx)); err != nil {
+			p.cfg.Logger.Warn("merges of tables were not started; the self-check starts them", "error", err)
+		}
+	}
+}
+
 // tally counts both projections.
 func (r *rebuild) tally(ctx context.Context, fold int, c *Comparison) error {
+	for _, p := range [...]*Projector{r.live, r.next} {
+		goOn := p.holdMerges(ctx)
+		defer goOn()
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) { c.Live, err = r.live.store.tally(ctx, fold); return err })
 	group.Go(func() (err error) { c.Rebuilt, err = r.next.store.tally(ctx, fold); return err })

@@ -207,10 +207,8 @@ func (r *rebuild) foldTo(ctx context.Context, target uint64) error {
 
 // swap stops the live projector, folds the rest, compares, and swaps the tables.
 func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
-	goOn := r.holdMerges(ctx)
-	defer goOn()
 	stopped := time.Now()
-	goOn, err = r.live.hold(ctx)
+	goOn, err := r.live.hold(ctx)
 	if err != nil {
 		return Comparison{}, err
 	}
@@ -237,31 +235,6 @@ func (r *rebuild) swap(ctx context.Context) (result Comparison, err error) {
 	}
 	result.PausedMS = time.Since(stopped).Milliseconds()
 	return result, err
-}
-
-// holdMerges lets the merges of both projections wait until goOn is called: with them the
-// comparison takes longer, and the live projection stands still meanwhile. Nobody starts those of
-// the rebuilt tables again. If they become the live ones, goOn does.
-func (r *rebuild) holdMerges(ctx context.Context) (goOn func()) {
-	if !r.live.cfg.Own {
-		return func() {}
-	}
-	logger := r.live.cfg.Logger
-	release, err := r.live.store.merges.Hold(ctx, projectionTables...)
-	if err == nil {
-		_, err = r.next.store.merges.Hold(ctx, projectionTables...)
-	}
-	if err != nil {
-		logger.Warn("merges go on while a replay compares, which takes longer", "error", err)
-	}
-	return func() {
-		if release == nil {
-			return
-		}
-		if err := release(context.WithoutCancel(ctx)); err != nil {
-			logger.Warn("merges of tables were not started; the self-check starts them", "error", err)
-		}
-	}
 }
 
 // exchange gives the rebuilt tables the names of the live ones. Their merges waited until now.

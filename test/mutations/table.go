@@ -51,9 +51,15 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestMergesThatCannotWaitForTheComparison$",
 	},
 	{
+		Name: "an-erasure-waits-for-merges-that-wait",
+		Edits: []edit{{"projector/catchup.go",
+			", parseCommand(b.command).alone():", ":"}},
+		Package: "./projector", Run: "^TestErasureBehindFullBatches$",
+	},
+	{
 		Name: "a-replay-compares-beside-merges",
-		Edits: []edit{{"projector/rebuild.go",
-			"_, err = r.next.store.merges.Hold(ctx, projectionTables...)", "_ = 0"}},
+		Edits: []edit{{"projector/compare.go",
+			"		goOn := p.holdMerges(ctx)\n", "		goOn := func() {}\n"}},
 		Package: "./projector", Run: "^TestMergesWaitForTheComparison$",
 	},
 	{
