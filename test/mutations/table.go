@@ -59,7 +59,7 @@ var mutations = []mutation{
 	{
 		Name: "a-replay-compares-beside-merges",
 		Edits: []edit{{"projector/compare.go",
-			"		goOn := p.holdMerges(ctx)\n", "		goOn := func() {}\n"}},
+			"	if !p.cfg.Own {\n", "	if p.cfg.Own {\n"}},
 		Package: "./projector", Run: "^TestMergesWaitForTheComparison$",
 	},
 	{
