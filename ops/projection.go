@@ -16,8 +16,8 @@ import (
 const readyLag = 30 * time.Second
 
 // commandPatience is how long the records may stand still while a command changes many of them:
-// a cleanup of ten million records removed nothing in its first 100 s. A container that counts as
-// unhealthy may be restarted, and the command would begin this step again.
+// a cleanup of ten million records removed nothing in its first 100 s. With less patience a
+// container would be unhealthy. It might be restarted, and the command would repeat its step.
 const commandPatience = 15 * time.Minute
 
 // Projection says whether the records follow the log. It is safe for concurrent

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// heldBatches is for how many full batches the merges wait. A million new records take 22 to 34
-// of them. Each adds a part to a table, and lists and look-ups read all parts. Only tests change
+// heldBatches is how many full batches are written before the merges go on. A million new records
+// take 22 to 34 of them. Each adds a part to a table, and lists and look-ups read all parts. Only tests change
 // it.
 var heldBatches = 36
 

@@ -31,7 +31,7 @@ func (c *committer) progressOf(ctx context.Context, cmd *command, chunks func(co
 	return SweepProgress{Sequence: cmd.sequence, Chunks: n}, err
 }
 
-// step commits one chunk, after which the command has come so far, and tells that.
+// step commits one chunk, and tells how far the command has come.
 func (c *committer) step(ctx context.Context, chunk *commit, progress SweepProgress) error {
 	chunk.from, chunk.to = c.cp, c.cp.next(c.cp.Sequence)
 	chunk.to.Sweep = progress

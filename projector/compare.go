@@ -113,14 +113,10 @@ func (p *Projector) holdMerges(ctx context.Context) (goOn func()) {
 	}
 	release, err := p.store.merges.Hold(ctx, projectionTables...)
 	if err != nil {
-		p.cfg.Logger.Warn("merges go on while a replay compares, which takes longer", "error", err)
+		p.tellMerges(err)
 		return func() {}
 	}
-	return func() {
-		if err := release(context.WithoutCancel(ctx)); err != nil {
-			p.cfg.Logger.Warn("merges of tables were not started; the self-check starts them", "error", err)
-		}
-	}
+	return func() { p.tellMerges(release(context.WithoutCancel(ctx))) }
 }
 
 // tally counts both projections.

@@ -204,3 +204,11 @@ func (s *Store) awaitMerges(ctx context.Context, tables []string) error {
 		}
 	}
 }
+
+// tellMerges logs that merges could not be stopped, or not be started. What was not started, the
+// self-check starts.
+func (p *Projector) tellMerges(err error) {
+	if err != nil {
+		p.cfg.Logger.Warn("merges of tables were not stopped or not started", "error", err)
+	}
+}

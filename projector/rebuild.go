@@ -244,9 +244,7 @@ func (r *rebuild) exchange(ctx context.Context) error {
 		statements = append(statements, "EXCHANGE TABLES "+quoteName(r.database)+"."+table+" AND "+quoteName(r.database+RebuildSuffix)+"."+table)
 	}
 	err := r.live.store.merges.exchange(ctx, r.next.store, func() error { return r.next.store.exec(ctx, statements...) })
-	if err := r.live.store.merges.Tell(ctx); err != nil {
-		r.live.cfg.Logger.Warn("merges of tables were not started; the self-check starts them", "error", err)
-	}
+	r.live.tellMerges(r.live.store.merges.Tell(ctx))
 	r.live.forgetIDs()
 	return err
 }

@@ -345,7 +345,7 @@ func (s *session) newBatch(before *batch) *batch {
 
 // commit writes batches one after another.
 func (s *session) commit(ctx context.Context) error {
-	defer func() { s.tellMerges(s.catchUp.sessionEnds(ctx)) }()
+	defer func() { s.p.tellMerges(s.catchUp.sessionEnds(ctx)) }()
 	defer s.committer.running.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -369,7 +369,7 @@ func (s *session) commit(ctx context.Context) error {
 				return cmp.Or(s.committer.awaitWriter(ctx), b.end)
 			}
 			began := time.Now()
-			s.tellMerges(s.catchUp.before(ctx, b))
+			s.p.tellMerges(s.catchUp.before(ctx, b))
 			if err := s.committer.commit(ctx, b); err != nil {
 				return fmt.Errorf("commit facts up to %d: %w", b.last, err)
 			}
@@ -383,13 +383,5 @@ func (s *session) commit(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-	}
-}
-
-// tellMerges logs that merges could not be stopped, or not be started. What was not started, the
-// self-check starts.
-func (s *session) tellMerges(err error) {
-	if err != nil {
-		s.p.cfg.Logger.Warn("merges of tables were not stopped or not started", "error", err)
 	}
 }

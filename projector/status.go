@@ -18,8 +18,8 @@ type Status struct {
 	// Lag is how long the oldest known fact that is not in the records yet has
 	// waited; 0 when all are.
 	Lag time.Duration
-	// Working says that a command is being carried out that may change all records. The facts
-	// behind it wait, and a single statement of it may take minutes.
+	// Working says that the projector carries out a command that may change all records. One
+	// statement of such a command may take minutes, and the facts behind it wait.
 	Working bool
 	// Err is the last error, nil when the projector works again.
 	Err error

@@ -5,17 +5,16 @@ import (
 	"runtime/metrics"
 )
 
-// The limit is a quarter, one in overLive, above what lives. Ids of events and the filter of records
-// grow with the log, to 140 MB with ten million of both, and a replay has them twice. Where they
-// come near the limit together with the batches, the collector runs again and again: a replay of
-// ten million problems took the service twice the processor time.
+// overLive says how far the limit is above what lives: by a quarter of it. The ids of events and
+// the filter of records grow with the log. With ten million of both they take 140 MB, and a replay
+// has them twice. When they and the batches come near the limit, the collector runs all the time.
+// A replay of ten million problems then took twice as much processor time.
 const overLive = 4
 
-// limitStep is how much the limit changes at least. Each change stops all goroutines for a
-// moment.
+// limitStep is the smallest change of the limit. Each change stops all goroutines for a moment.
 const limitStep = 32 << 20
 
-// limitFor is the limit for a heap of which so many bytes live, in whole steps.
+// limitFor returns the limit for a heap in which live bytes live, in whole steps.
 func (l limits) limitFor(live int64) int64 {
 	steps := (live + live/overLive + limitStep - 1) / limitStep
 	return min(max(steps*limitStep, l.least), l.most)

@@ -28,7 +28,7 @@ func TestLimitFor(t *testing.T) {
 	})
 }
 
-// What comes to live raises the limit, and what goes lowers it again.
+// The limit rises with what lives, and falls with it.
 func TestFollow(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before); burst = nil })

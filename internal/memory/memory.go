@@ -25,8 +25,8 @@ const (
 	minLimit      = 128 << 20
 	// usualLimit keeps the service and an embedded ClickHouse at about 1 GB under a flood of new
 	// problems. ClickHouse takes 400 to 440 MB of that. Without this limit both take 1.5 GB. The
-	// flood is folded no faster then, but a replay of it is a quarter faster. More is for what
-	// lives; see limits.
+	// flood is folded no faster then, but a replay of it is a quarter faster. The limit is higher
+	// only when what lives needs more; see follow.
 	usualLimit = 600 << 20
 	// An engine with less than minEngine refuses inserts, and with more than maxEngine it
 	// gains nothing.
@@ -77,7 +77,8 @@ func Size(lookup func(name string) (string, bool), embedded bool, logger *slog.L
 // limits are bounds of the soft limit of the heap, in bytes.
 type limits struct{ least, most int64 }
 
-// limitsOf are the limits in so much memory, none when that is not known.
+// limitsOf returns the limits for a process that may have total bytes of memory. There are none
+// when total is not known.
 func limitsOf(total int64, embedded bool) limits {
 	share := shareAlone
 	if embedded {

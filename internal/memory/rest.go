@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// tendEvery is how often it is looked what lives, and whether the process is at rest.
+	// tendEvery is how often Tend looks at what lives, and whether the process is at rest.
 	tendEvery = 10 * time.Second
 	// restBytes is what a process at rest allocates at most between two looks. The timers
 	// of a service that nobody uses allocate a tenth of it, and one event a few KB.

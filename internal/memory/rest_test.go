@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,15 +59,21 @@ func collections() uint32 {
 
 // It looks by itself, and ends with its context.
 func TestTendEnds(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	sized := Sized{heap: limits{least: 1 << 30, most: 1 << 31}}
 	takeMuch()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		before := collections()
-		go func() { defer close(ended); Sized{}.Tend(ctx) }()
+		go func() { defer close(ended); sized.Tend(ctx) }()
 		time.Sleep(tendEvery + time.Second) // reason: in the bubble, where no time passes
 		if collections() == before {
 			t.Errorf("nothing was given back after %v", tendEvery+time.Second)
+		}
+		if limit := debug.SetMemoryLimit(-1); limit != sized.heap.least {
+			t.Errorf("the limit is %d after %v, want %d", limit, tendEvery+time.Second, sized.heap.least)
 		}
 		end()
 		<-ended
