@@ -170,7 +170,7 @@ func (e Entry) Size() int { return len(e.body) }
 // Event decodes the whole event. Its texts and payload are copies.
 func (e Entry) Event() (errata.Event, error) {
 	var o Origin
-	ev, err := e.decode(&o)
+	ev, err := e.decode(&o, nil)
 	if err != nil {
 		return errata.Event{}, err
 	}
@@ -180,15 +180,15 @@ func (e Entry) Event() (errata.Event, error) {
 }
 
 // Sighting decodes what a record shows of its first event: all but environment, release
-// and trail. The payload shares memory with the entry.
-func (e Entry) Sighting() (errata.Event, error) {
+// and trail. The payload shares memory with the entry, and the texts with those in met.
+func (e Entry) Sighting(met *Texts) (errata.Event, error) {
 	var o Origin
-	return e.decode(&o)
+	return e.decode(&o, met)
 }
 
 // decode decodes the event and its origin. The payload and the origin share memory with
-// the entry.
-func (e Entry) decode(o *Origin) (errata.Event, error) {
+// the entry, the texts with those in met.
+func (e Entry) decode(o *Origin, met *Texts) (errata.Event, error) {
 	if len(e.body) < eventHead {
 		return errata.Event{}, fmt.Errorf("%w: fields of an event", ErrCorrupt)
 	}
@@ -202,7 +202,8 @@ func (e Entry) decode(o *Origin) (errata.Event, error) {
 		UserID:  d.varint(), ScrubVersion: uint32(d.uvarint(math.MaxUint32)),
 		IP: d.address(),
 	}
-	ev.File, ev.Message, ev.Class, ev.URI, ev.Method = d.text(), d.text(), d.text(), d.text(), d.text()
+	ev.File, ev.Message, ev.Class = met.text(d.bytes()), met.text(d.bytes()), met.text(d.bytes())
+	ev.URI, ev.Method = met.text(d.bytes()), met.text(d.bytes())
 	ev.Payload = d.bytes()
 	s := skipper(d)
 	s.behind(o, ev.Payload, ev.UserID)
@@ -262,5 +263,3 @@ func (d *fields) address() netip.Addr {
 }
 
 func (d *fields) bytes() []byte { return d.take(int(d.uvarint(MaxEventSize))) }
-
-func (d *fields) text() string { return string(d.bytes()) }

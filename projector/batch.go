@@ -128,6 +128,7 @@ type batch struct {
 	fills      bool  // many more facts are there, and the committer does not get it yet
 	occurred   occurrences
 	first      firstEvents
+	met        *eventlog.Texts // of first events; of the committer
 	// rules are those in force for its events, nil for none; they look at what occurred.
 	// clockBefore is the clock of the window before the batch, clocks are those of its
 	// blocks, while there are rules.
@@ -141,6 +142,16 @@ func newBatch(rolled rolledTo) *batch {
 	most := sizeOfBatches(heapLimit())
 	most.records = min(most.records, batchRecords)
 	return &batch{most: most, deltas: map[recordKey]*delta{}, occurred: occurrences{names: newNames()}, rolled: rolled}
+}
+
+// reserve makes room for so many new records in a batch that has none yet.
+func (b *batch) reserve(records int) {
+	if records == 0 {
+		return
+	}
+	b.deltas = make(map[recordKey]*delta, records)
+	b.order, b.inOrder = make([]recordKey, 0, records), make([]*delta, 0, records)
+	b.first.kept = make(map[uint64]struct{}, records)
 }
 
 // fold counts the events of the block at sequence seq, each id once. It counts none

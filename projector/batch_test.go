@@ -87,7 +87,7 @@ func TestFoldIsIndependentOfBatches(t *testing.T) {
 				if r, ok := records[key]; ok {
 					old = &r
 				}
-				now, payload, err := advance(old, b.deltas[key])
+				now, payload, err := advance(old, b.deltas[key], nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -134,7 +134,7 @@ func TestAdvanceReopensResolved(t *testing.T) {
 		{errata.StatusMuted, errata.StatusMuted, false},
 	} {
 		old := errata.Record{Status: test.status, Level: errata.LevelFatal, Count: 3, FirstSeen: at, LastSeen: at, ID: 4, Version: 5}
-		now, _, err := advance(&old, d)
+		now, _, err := advance(&old, d, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	errata "github.com/errata-log/errata"
+	"github.com/errata-log/errata/eventlog"
 )
 
 // change is one record before and after a stretch of the log: old is nil when the
@@ -54,13 +55,13 @@ func (c *change) follow(later *change) {
 
 // advance applies a delta to a record: old is its current state, nil when it does
 // not exist. The deployments of the delta get the names under which the record
-// counts them. payload is the context of a new record. An error says that the first
-// event could not be decoded: the new record then lacks its details, but counts
-// right.
-func advance(old *errata.Record, d *delta) (now errata.Record, payload []byte, err error) {
+// counts them. payload is the context of a new record, whose texts share memory with those
+// in met. An error says that the first event could not be decoded: the new record then lacks
+// its details, but counts right.
+func advance(old *errata.Record, d *delta, met *eventlog.Texts) (now errata.Record, payload []byte, err error) {
 	first, last := time.UnixMilli(d.first).UTC(), time.UnixMilli(d.last).UTC()
 	if old == nil {
-		ev, err := d.sighting.Sighting()
+		ev, err := d.sighting.Sighting(met)
 		environments, releases := d.deployed.place(nil, nil)
 		if d.overflow {
 			// The record stands for many problems. The sighting is an example,
@@ -120,7 +121,7 @@ func changesOf(b *batch, keys []recordKey, old map[recordKey]*errata.Record, w *
 		ch := change{key: key, old: old[key], now: old[key]}
 		if i < len(b.inOrder) {
 			d := b.inOrder[i].whole()
-			now, payload, err := advance(ch.old, d)
+			now, payload, err := advance(ch.old, d, b.met)
 			if err != nil {
 				unreadable = append(unreadable, now.ID)
 			}

@@ -35,6 +35,7 @@ type committer struct {
 	cache  *remembered
 	known  *presence
 	picker *eventlog.Picker
+	met    *eventlog.Texts // of first events
 	// steps hands steps over to the writer; last is the last one, nil before the first.
 	// waiting is one whose records are written with those of the next batch, nil for none.
 	steps         chan *step
@@ -68,8 +69,8 @@ func newCommitter(p *Projector, cp Checkpoint, totals Totals, rolled rolledTo, k
 	}
 	c := &committer{
 		p: p, cp: cp, totals: totals, rolled: rolled, fold: fold, copies: true, cache: newRemembered(rememberedRecords, p.cfg.SpillFolder, p.cfg.Logger), known: known,
-		picker: eventlog.NewPicker(p.cfg.Log, nil),
-		spent:  spent, spentTurn: cp.Budget.Turn, steps: make(chan *step),
+		picker: eventlog.NewPicker(p.cfg.Log, nil), met: eventlog.NewTexts(),
+		spent: spent, spentTurn: cp.Budget.Turn, steps: make(chan *step),
 	}
 	c.noteConfirmed()
 	return c

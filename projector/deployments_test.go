@@ -164,7 +164,7 @@ func TestDeploymentsAreIndependentOfBatches(t *testing.T) {
 // its next event, and keeps it then.
 func TestProjectOfAnOlderRecord(t *testing.T) {
 	for _, test := range []struct{ old, event, want uint64 }{{0, 7, 7}, {7, 7, 7}, {0, 0, 0}} {
-		now, _, err := advance(&errata.Record{ID: 4, Project: test.old}, &delta{count: 1, project: test.event})
+		now, _, err := advance(&errata.Record{ID: 4, Project: test.old}, &delta{count: 1, project: test.event}, nil)
 		if err != nil || now.Project != test.want {
 			t.Errorf("%+v: the project is %d (%v)", test, now.Project, err)
 		}
@@ -178,7 +178,7 @@ func TestSetsAreNotShared(t *testing.T) {
 	for _, name := range []string{"b", "c"} {
 		d := &delta{count: 1}
 		d.deployed.append(deployment{environment: name, release: "2", begin: 9, end: 9})
-		now, _, err := advance(&old, d)
+		now, _, err := advance(&old, d, nil)
 		if err != nil || now.Environments[0] != name || cmp.Diff(now.Releases, []string{"2", "1"}) != "" {
 			t.Errorf("%s: %v %v (%v)", name, now.Environments, now.Releases, err)
 		}

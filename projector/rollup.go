@@ -94,10 +94,11 @@ func (s *Store) writeRollup(ctx context.Context, b *rollupBatch, from uint64, sa
 	batch, err := s.conn.PrepareBatch(ctx, b.insert)
 	if err == nil {
 		defer batch.Close()
+		s.columns.lend(b.table, batch)
 		err = b.fill(batch)
 	}
 	if err == nil {
-		err = batch.Send()
+		err = s.columns.send(b.table, batch)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("insert what %s counts after %d: %w", b.table, from, err)

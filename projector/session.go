@@ -336,9 +336,10 @@ func (s *session) moveRules(b *batch, next *alertRules) bool {
 func (s *session) newBatch(before *batch) *batch {
 	b := newBatch(s.rolled)
 	b.rules = s.rules
-	b.first.known = s.committer.known
+	b.first.known, b.met = s.committer.known, s.committer.met
 	if before != nil {
 		b.first.before = before.first.kept
+		b.reserve(len(before.first.kept)) // before.order is the committer's by now
 	}
 	return b
 }

@@ -38,9 +38,10 @@ const lookupChunk = 10_000
 
 // Store reads and writes the tables of the projection in ClickHouse.
 type Store struct {
-	conn   driver.Conn
-	shard  uint16
-	merges *Merges
+	conn    driver.Conn
+	shard   uint16
+	merges  *Merges
+	columns keptColumns
 }
 
 // NewStore returns the store of a shard.
@@ -113,17 +114,6 @@ func (s *Store) each(ctx context.Context, what string, read func(row driver.Rows
 	}
 	if err = cmp.Or(err, rows.Err()); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
-}
-
-// appendColumns puts rows into a batch of the driver, column by column: the driver
-// encodes a column many times faster than single values.
-func appendColumns(batch driver.Batch, columns ...any) error {
-	for i, column := range columns {
-		if err := batch.Column(i).Append(column); err != nil {
-			return fmt.Errorf("encode column %d: %w", i, err)
-		}
 	}
 	return nil
 }

@@ -85,6 +85,7 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) (*receipt, error) {
 		return nil, err
 	}
 	defer batch.Close()
+	s.columns.lend(tableRecords, batch)
 	const others = 3 // two checkpoints and an answer
 	rows := newRecordRows(min(2*len(c.changes), rowsTogether) + others)
 	for i := range c.changes {
@@ -109,5 +110,5 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) (*receipt, error) {
 	if err := rows.moveTo(batch); err != nil {
 		return nil, err
 	}
-	return receipt, batch.Send()
+	return receipt, s.columns.send(tableRecords, batch)
 }

@@ -1,0 +1,66 @@
+package projector
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// keptColumns keep the memory of inserts that are done, for the next ones with the same name. The
+// driver makes new columns for each insert, and they grow row by row: that is a twentieth of the
+// service's processor time while a log of new problems is caught up with. What no insert takes
+// for a while goes to the garbage collector. The zero value keeps nothing yet.
+type keptColumns struct {
+	pools sync.Map // *sync.Pool with the []column.Interface of one insert, by name
+}
+
+// lend gives a batch without rows the memory of an earlier one.
+func (k *keptColumns) lend(name string, batch driver.Batch) {
+	kept, _ := k.pool(name).Get().([]column.Interface)
+	columns := batch.Columns()
+	if len(kept) != len(columns) {
+		return
+	}
+	for i, to := range columns {
+		// The columns of a table may change while the service runs: another node migrates it.
+		if to, from := reflect.ValueOf(to).Elem(), reflect.ValueOf(kept[i]).Elem(); to.Type() == from.Type() &&
+			columns[i].Type() == kept[i].Type() && columns[i].Name() == kept[i].Name() {
+			to.Set(from)
+		}
+	}
+}
+
+// send sends the batch, and keeps its memory. After an error the driver may still be reading it.
+func (k *keptColumns) send(name string, batch driver.Batch) error {
+	columns := batch.Columns()
+	if err := batch.Send(); err != nil {
+		return err
+	}
+	for _, c := range columns {
+		c.Reset()
+	}
+	k.pool(name).Put(columns)
+	return nil
+}
+
+func (k *keptColumns) pool(name string) *sync.Pool {
+	pool, ok := k.pools.Load(name)
+	if !ok {
+		pool, _ = k.pools.LoadOrStore(name, new(sync.Pool))
+	}
+	return pool.(*sync.Pool) //nolint:forcetypeassert // nothing else is stored
+}
+
+// appendColumns puts rows into a batch of the driver, column by column: the driver
+// encodes a column many times faster than single values.
+func appendColumns(batch driver.Batch, columns ...any) error {
+	for i, column := range columns {
+		if err := batch.Column(i).Append(column); err != nil {
+			return fmt.Errorf("encode column %d: %w", i, err)
+		}
+	}
+	return nil
+}
