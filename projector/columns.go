@@ -14,21 +14,20 @@ import (
 // service's processor time while a log of new problems is caught up with. What no insert takes
 // for a while goes to the garbage collector. The zero value keeps nothing yet.
 type keptColumns struct {
-	pools sync.Map // *sync.Pool with the []column.Interface of one insert, by name
+	pools sync.Map // *sync.Pool with the *[]column.Interface of one insert, by name
 }
 
 // lend gives a batch without rows the memory of an earlier one.
 func (k *keptColumns) lend(name string, batch driver.Batch) {
-	kept, _ := k.pool(name).Get().([]column.Interface)
+	kept, _ := k.pool(name).Get().(*[]column.Interface)
 	columns := batch.Columns()
-	if len(kept) != len(columns) {
+	if kept == nil || len(*kept) != len(columns) {
 		return
 	}
 	for i, to := range columns {
-		// The columns of a table may change while the service runs: another node migrates it.
-		if to, from := reflect.ValueOf(to).Elem(), reflect.ValueOf(kept[i]).Elem(); to.Type() == from.Type() &&
-			columns[i].Type() == kept[i].Type() && columns[i].Name() == kept[i].Name() {
-			to.Set(from)
+		// The columns of a table may have changed: another node may migrate it while this one runs.
+		if from := (*kept)[i]; to.Name() == from.Name() && to.Type() == from.Type() && reflect.TypeOf(to) == reflect.TypeOf(from) {
+			reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 		}
 	}
 }
@@ -42,7 +41,7 @@ func (k *keptColumns) send(name string, batch driver.Batch) error {
 	for _, c := range columns {
 		c.Reset()
 	}
-	k.pool(name).Put(columns)
+	k.pool(name).Put(&columns)
 	return nil
 }
 
