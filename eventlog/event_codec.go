@@ -180,14 +180,14 @@ func (e Entry) Event() (errata.Event, error) {
 }
 
 // Sighting decodes what a record shows of its first event: all but environment, release
-// and trail. The payload shares memory with the entry, and the texts with those in met.
+// and trail. The payload shares memory with the entry. A text that is in met is not copied again.
 func (e Entry) Sighting(met *Texts) (errata.Event, error) {
 	var o Origin
 	return e.decode(&o, met)
 }
 
 // decode decodes the event and its origin. The payload and the origin share memory with
-// the entry, the texts with those in met.
+// the entry. A text that is in met is not copied again.
 func (e Entry) decode(o *Origin, met *Texts) (errata.Event, error) {
 	if len(e.body) < eventHead {
 		return errata.Event{}, fmt.Errorf("%w: fields of an event", ErrCorrupt)
@@ -202,8 +202,9 @@ func (e Entry) decode(o *Origin, met *Texts) (errata.Event, error) {
 		UserID:  d.varint(), ScrubVersion: uint32(d.uvarint(math.MaxUint32)),
 		IP: d.address(),
 	}
-	ev.File, ev.Message, ev.Class = met.text(d.bytes()), met.text(d.bytes()), met.text(d.bytes())
-	ev.URI, ev.Method = met.text(d.bytes()), met.text(d.bytes())
+	for _, text := range [...]*string{&ev.File, &ev.Message, &ev.Class, &ev.URI, &ev.Method} {
+		*text = textOf(met, d.bytes())
+	}
 	ev.Payload = d.bytes()
 	s := skipper(d)
 	s.behind(o, ev.Payload, ev.UserID)

@@ -1,30 +1,22 @@
 package eventlog
 
-import "hash/maphash"
+import "github.com/errata-log/errata/internal/recent"
 
-// Texts are texts of events that were met lately. Many events have the same class, file and
-// method, and a text that is met again takes no memory of its own. It must not be used
-// concurrently. A nil Texts remembers nothing.
-type Texts struct {
-	seed maphash.Seed
-	met  [textsMet]string // each at the place of its hash
-}
+// Texts are texts of first events that came several times lately. Many events have the same
+// class, file and method. Records share the memory of such a text. A nil Texts remembers nothing.
+type Texts = recent.Table[string]
 
-// textsMet is how many texts are remembered: a list of them takes 16 KB, and they themselves take
-// 200 KB if they are as long as messages are.
-const textsMet = 1 << 10
+// NewTexts returns Texts for 1,024 texts of at most 512 bytes.
+func NewTexts() *Texts { return recent.New[string](textsBits, longestText) }
 
-// NewTexts returns Texts without any.
-func NewTexts() *Texts { return &Texts{seed: maphash.MakeSeed()} }
+const textsBits, longestText = 8, 512
 
-// text is the text of the bytes.
-func (t *Texts) text(bytes []byte) string {
-	if t == nil || len(bytes) == 0 {
-		return string(bytes)
+// textOf is the text of the bytes, in the memory of the same text in met if it is there.
+func textOf(met *Texts, bytes []byte) string {
+	text, at, found := met.FindBytes(bytes)
+	if !found {
+		text = string(bytes)
+		met.Keep(at, text, func(own string) string { return own })
 	}
-	met := &t.met[maphash.Bytes(t.seed, bytes)%textsMet]
-	if *met != string(bytes) {
-		*met = string(bytes)
-	}
-	return *met
+	return text
 }

@@ -7,20 +7,24 @@ import (
 )
 
 func TestTexts(t *testing.T) {
-	met := NewTexts()
-	first := met.text([]byte("could not charge order"))
-	if again := met.text([]byte("could not charge order")); again != first || unsafe.StringData(again) != unsafe.StringData(first) {
+	const room = 1024
+	met, text := NewTexts(), []byte("could not charge order")
+	for range 3 { // it is remembered when it was missed three times
+		textOf(met, text)
+	}
+	first := textOf(met, text)
+	if again := textOf(met, text); again != first || unsafe.StringData(again) != unsafe.StringData(first) {
 		t.Errorf("%q was met before and is %q, in memory of its own", first, again)
 	}
 	for _, remembers := range []*Texts{met, nil} {
-		// Ten for each place, so that most take the place of another one.
-		for i := range 10 * textsMet {
-			want := fmt.Sprint("text ", i%(3*textsMet))
-			if got := remembers.text([]byte(want)); got != want {
+		// Three times as many different texts as there is room for, each of them often.
+		for i := range 30 * room {
+			want := fmt.Sprint("text ", i%(3*room))
+			if got := textOf(remembers, []byte(want)); got != want {
 				t.Fatalf("got %q, want %q", got, want)
 			}
 		}
-		if got := remembers.text(nil); got != "" {
+		if got := textOf(remembers, nil); got != "" {
 			t.Errorf("no text is %q", got)
 		}
 	}
@@ -29,9 +33,12 @@ func TestTexts(t *testing.T) {
 // The memory of a block is used again, and a text must not change with it.
 func TestTextsAreCopies(t *testing.T) {
 	met, block := NewTexts(), []byte("OrderError")
-	class := met.text(block)
+	var class string
+	for range 4 { // the last time it comes from those that are remembered
+		class = textOf(met, block)
+	}
 	copy(block, "Overwritten")
-	if class != "OrderError" || met.text([]byte("OrderError")) != "OrderError" {
+	if class != "OrderError" || textOf(met, []byte("OrderError")) != "OrderError" {
 		t.Errorf("the text is %q now", class)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/errata-log/errata/ingest/recent"
 	"github.com/errata-log/errata/ingest/scrub"
+	"github.com/errata-log/errata/internal/recent"
 	"github.com/errata-log/errata/signature"
 )
 

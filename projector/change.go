@@ -55,9 +55,9 @@ func (c *change) follow(later *change) {
 
 // advance applies a delta to a record: old is its current state, nil when it does
 // not exist. The deployments of the delta get the names under which the record
-// counts them. payload is the context of a new record, whose texts share memory with those
-// in met. An error says that the first event could not be decoded: the new record then lacks
-// its details, but counts right.
+// counts them. payload is the context of a new record. Texts of a new record that are in met
+// are not copied again. An error says that the first event could not be decoded: the new record
+// then lacks its details, but counts right.
 func advance(old *errata.Record, d *delta, met *eventlog.Texts) (now errata.Record, payload []byte, err error) {
 	first, last := time.UnixMilli(d.first).UTC(), time.UnixMilli(d.last).UTC()
 	if old == nil {

@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"sync"
@@ -9,17 +10,38 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// keptColumns keep the memory of inserts that are done, for the next ones with the same name. The
-// driver makes new columns for each insert, and they grow row by row: that is a twentieth of the
-// service's processor time while a log of new problems is caught up with. What no insert takes
-// for a while goes to the garbage collector. The zero value keeps nothing yet.
+// keptColumns keeps the columns of inserts that have ended, so that the next insert with the same
+// statement can use their memory. The driver makes new columns for each insert, and they grow row
+// by row: that is a twentieth of the service's processor time while a log of new problems is caught
+// up with. The garbage collector frees what no insert takes for a while. The zero value is ready.
 type keptColumns struct {
-	pools sync.Map // *sync.Pool with the *[]column.Interface of one insert, by name
+	pools sync.Map // *sync.Pool with the *[]column.Interface of one statement
 }
 
-// lend gives a batch without rows the memory of an earlier one.
-func (k *keptColumns) lend(name string, batch driver.Batch) {
-	kept, _ := k.pool(name).Get().(*[]column.Interface)
+// keepingBatch is a batch whose columns are kept when it is sent.
+type keepingBatch struct {
+	driver.Batch
+
+	columns   *keptColumns
+	statement string
+}
+
+// Send sends the batch.
+func (b *keepingBatch) Send() error { return b.columns.send(b.statement, b.Batch) }
+
+// prepareBatch begins an insert that uses the columns of an earlier one.
+func (s *Store) prepareBatch(ctx context.Context, statement string) (driver.Batch, error) {
+	batch, err := s.conn.PrepareBatch(ctx, statement) //nolint:clickhouselint // who asked for it closes it
+	if err != nil {
+		return nil, err
+	}
+	s.columns.lend(statement, batch)
+	return &keepingBatch{Batch: batch, columns: &s.columns, statement: statement}, nil
+}
+
+// lend moves the columns of an earlier batch into one that has no rows yet.
+func (k *keptColumns) lend(statement string, batch driver.Batch) {
+	kept, _ := k.pool(statement).Get().(*[]column.Interface)
 	columns := batch.Columns()
 	if kept == nil || len(*kept) != len(columns) {
 		return
@@ -32,8 +54,8 @@ func (k *keptColumns) lend(name string, batch driver.Batch) {
 	}
 }
 
-// send sends the batch, and keeps its memory. After an error the driver may still be reading it.
-func (k *keptColumns) send(name string, batch driver.Batch) error {
+// send sends the batch and keeps its columns. After an error the driver may still be reading it.
+func (k *keptColumns) send(statement string, batch driver.Batch) error {
 	columns := batch.Columns()
 	if err := batch.Send(); err != nil {
 		return err
@@ -41,14 +63,14 @@ func (k *keptColumns) send(name string, batch driver.Batch) error {
 	for _, c := range columns {
 		c.Reset()
 	}
-	k.pool(name).Put(&columns)
+	k.pool(statement).Put(&columns)
 	return nil
 }
 
-func (k *keptColumns) pool(name string) *sync.Pool {
-	pool, ok := k.pools.Load(name)
+func (k *keptColumns) pool(statement string) *sync.Pool {
+	pool, ok := k.pools.Load(statement)
 	if !ok {
-		pool, _ = k.pools.LoadOrStore(name, new(sync.Pool))
+		pool, _ = k.pools.LoadOrStore(statement, new(sync.Pool))
 	}
 	return pool.(*sync.Pool) //nolint:forcetypeassert // nothing else is stored
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// columnBatch is a batch of the driver that has columns only.
+// columnBatch stands for a batch of the driver. Only its columns are used.
 type columnBatch struct {
 	driver.Batch
 
@@ -46,8 +46,8 @@ func (b *columnBatch) fill(t *testing.T) {
 }
 
 func TestColumnsAreUsedAgain(t *testing.T) {
-	// Kept memory may be gone at any time: to the garbage collector, or by chance under the race
-	// detector.
+	// The garbage collector may free what is kept at any time. Under the race detector, a pool
+	// also drops some of it at random.
 	const tries = 50
 	for range tries {
 		if columnsAreUsedAgain(t) || t.Failed() {

@@ -124,23 +124,15 @@ type contextWriter struct {
 	pending   int // bytes of the payloads
 }
 
-func (w *contextWriter) statement() string {
-	if w.searched {
-		return sqlInsertContextsSearched
-	}
-	return sqlInsertContexts
-}
-
 func (w *contextWriter) begin(ctx context.Context) (err error) {
-	statement := w.statement()
+	statement := sqlInsertContexts
 	settings := clickhouse.Settings{"async_insert": 0, settingLateIndex: lateContextIndex}
 	if w.searched {
-		settings["insert_allow_materialized_columns"] = 1
+		statement, settings["insert_allow_materialized_columns"] = sqlInsertContextsSearched, 1
 	}
-	if w.batch, err = w.store.conn.PrepareBatch(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), statement); err != nil {
+	if w.batch, err = w.store.prepareBatch(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), statement); err != nil {
 		return err
 	}
-	w.store.columns.lend(statement, w.batch)
 	w.payloads = w.batch.Column(contextPayload)
 	return nil
 }
@@ -193,7 +185,7 @@ func (w *contextWriter) send() error {
 	if err := w.fill(); err != nil {
 		return err
 	}
-	return w.store.columns.send(w.statement(), w.batch)
+	return w.batch.Send()
 }
 
 func (w *contextWriter) close() {

@@ -91,14 +91,13 @@ type rollupBatch struct {
 // from count. After an error the insert may have happened.
 func (s *Store) writeRollup(ctx context.Context, b *rollupBatch, from uint64, salt int) (*receipt, error) {
 	ctx, receipt := once(ctx, b.table+" "+token(s.shard, from, salt), b.settings)
-	batch, err := s.conn.PrepareBatch(ctx, b.insert)
+	batch, err := s.prepareBatch(ctx, b.insert)
 	if err == nil {
 		defer batch.Close()
-		s.columns.lend(b.table, batch)
 		err = b.fill(batch)
 	}
 	if err == nil {
-		err = s.columns.send(b.table, batch)
+		err = batch.Send()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("insert what %s counts after %d: %w", b.table, from, err)

@@ -80,12 +80,11 @@ var serverDictionaries = clickhouse.Settings{"low_cardinality_allow_in_native_fo
 
 func (s *Store) writeRecords(ctx context.Context, c *commit) (*receipt, error) {
 	ctx, receipt := once(ctx, c.token(s.shard), serverDictionaries)
-	batch, err := s.conn.PrepareBatch(ctx, sqlInsertRecords)
+	batch, err := s.prepareBatch(ctx, sqlInsertRecords)
 	if err != nil {
 		return nil, err
 	}
 	defer batch.Close()
-	s.columns.lend(tableRecords, batch)
 	const others = 3 // two checkpoints and an answer
 	rows := newRecordRows(min(2*len(c.changes), rowsTogether) + others)
 	for i := range c.changes {
@@ -110,5 +109,5 @@ func (s *Store) writeRecords(ctx context.Context, c *commit) (*receipt, error) {
 	if err := rows.moveTo(batch); err != nil {
 		return nil, err
 	}
-	return receipt, s.columns.send(tableRecords, batch)
+	return receipt, batch.Send()
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-faster/jx"
 
-	"github.com/errata-log/errata/ingest/recent"
+	"github.com/errata-log/errata/internal/recent"
 )
 
 // Limits of the JSON that is scrubbed: nesting, values, and the bytes of a key

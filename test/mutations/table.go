@@ -96,7 +96,7 @@ var mutations = []mutation{
 		return nil, err
 	}
 	defer first.Close()
-	if err := rows.appendTo(first); err != nil {
+	if err := rows.moveTo(first); err != nil {
 		return nil, err
 	}
 	if err := first.Send(); err != nil {
@@ -318,9 +318,9 @@ var mutations = []mutation{
 		Package: "./projector", Run: "^TestABatchFillsUp$",
 	},
 	{
-		Name: "texts-are-known-by-their-hash",
+		Name: "texts-are-always-copied",
 		Edits: []edit{{"eventlog/texts.go",
-			"if *met != string(bytes) {", "if *met == \"\" {"}},
+			"	if !found {\n", "	if _ = found; true {\n"}},
 		Package: "./eventlog", Run: "^TestTexts$",
 	},
 	{

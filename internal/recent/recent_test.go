@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/errata-log/errata/ingest/recent"
+	"github.com/errata-log/errata/internal/recent"
 )
 
 // look finds the text in the table, or works its value out as a user of the table does.
